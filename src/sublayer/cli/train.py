@@ -1,0 +1,44 @@
+"""sublayer train"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def train(
+    recipe: Annotated[Path | None, typer.Argument(help="a recipe, YAML", show_default=False)] = None,
+    task: Annotated[str, typer.Option(help="what is learned")] = "translate",
+    train: Annotated[list[str] | None, typer.Option(help="file of pairs; twice for two parallel files")] = None,
+    valid: Annotated[list[str] | None, typer.Option(help="the same for validation")] = None,
+    out: Annotated[Path | None, typer.Option(help="the run folder; runs/NAME by default")] = None,
+    set: Annotated[list[str] | None, typer.Option(help="section.key=value, over the recipe")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="continue the run in --out")] = False,
+) -> None:
+    """Learn from pairs. What the recipe leaves open is picked from the data."""
+    from sublayer.errors import ConfigError
+    from sublayer.tasks.recipe_file import make_recipe, read_yaml
+
+    values: dict[str, Any] = {"task": task} if recipe is None else read_yaml(recipe)
+    for name, files in (("train", train), ("valid", valid)):
+        if files:
+            values.setdefault("data", {})[name] = files
+    if recipe is None and not train and not resume:
+        raise ConfigError("Nothing to learn from: name a recipe, or a file of pairs with --train.")
+    if out is None:
+        if resume or recipe is None:
+            raise ConfigError("Say where the run is: --out DIR.")
+        out = Path("runs") / recipe.stem
+    chosen = make_recipe(values, set or (), origin="the command line" if recipe is None else str(recipe))
+    learn(chosen, out, resume)
+
+
+def learn(chosen: Any, out: Path, resume: bool) -> Any:
+    """Train with a bar, and say what to type next."""
+    from sublayer.cli.console import Terminal
+    from sublayer.tasks.fit import fit
+
+    with Terminal() as terminal:
+        task = fit(chosen, out, terminal, resume=resume)
+        terminal.message(f"Done: {out}\nNext: sublayer predict {out} FILE   sublayer evaluate {out} FILE")
+    return task

@@ -1,0 +1,48 @@
+"""Which examples go together."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+Rows = list[int]
+
+
+class TokenBatches:
+    """Batches of about equally long examples, no more than `batch_tokens` = rows × longest side.
+
+    sizes  (source length, target length) of each example
+    seed   the batches of an epoch are a pure function of (seed, epoch), so a run can continue in the middle of one
+
+    An example longer than the budget is a batch of its own.
+    """
+
+    def __init__(self, sizes: Sequence[tuple[int, int]], batch_tokens: int, *, seed: int = 1) -> None:
+        self.sizes = np.asarray(sizes, dtype=np.int64).reshape(-1, 2)
+        self.batch_tokens = batch_tokens
+        self.seed = seed
+
+    def epoch(self, number: int) -> list[Rows]:
+        """All examples once, in batches, in this epoch's order."""
+        random = np.random.default_rng([self.seed, number])
+        batches = self._cut(random.permutation(len(self.sizes)))
+        return [batches[i] for i in random.permutation(len(batches))]
+
+    def in_order(self) -> list[Rows]:
+        """All examples once, short ones first: for validation and for files."""
+        return self._cut(np.arange(len(self.sizes)))
+
+    def _cut(self, order: np.ndarray) -> list[Rows]:
+        source, target = self.sizes[order].T
+        # Targets run up and down in turn, so that a batch across two source lengths keeps its targets alike.
+        zigzag = np.where(source % 2 == 0, target, -target)
+        order = order[np.lexsort((zigzag, source))]
+        batches: list[Rows] = []
+        rows: Rows = []
+        longest = 0
+        for i, size in zip(order.tolist(), self.sizes[order].max(1).tolist(), strict=True):
+            longest = max(longest, size)
+            if rows and longest * (len(rows) + 1) > self.batch_tokens:
+                batches.append(rows)
+                rows, longest = [], size
+            rows.append(i)
+        return [*batches, rows] if rows else batches

@@ -1,0 +1,1 @@
+"""Weights of other libraries, as tables read in both directions."""

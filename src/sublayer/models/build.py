@@ -1,0 +1,163 @@
+"""From a config to a model: the only reader of a config. Below it there are numbers and parts."""
+
+from functools import partial
+
+from torch import nn
+
+from sublayer.errors import ConfigError
+from sublayer.models.config import ModelConfig
+from sublayer.models.decoder import CausalLM
+from sublayer.models.encoder import EncoderModel
+from sublayer.models.parts import FEEDFORWARDS, KERNELS, NORMS, Factory, factory
+from sublayer.models.seq2seq import EncoderDecoder
+from sublayer.nn import (
+    Alibi,
+    Decoder,
+    DecoderLayer,
+    Embeddings,
+    Encoder,
+    EncoderLayer,
+    FeatureEmbeddings,
+    Learned,
+    MultiHeadAttention,
+    RelativeBias,
+    Rotary,
+    Sinusoidal,
+    SublayerConnection,
+    init,
+)
+
+Model = EncoderDecoder | EncoderModel | CausalLM
+
+ADDED: dict[str, Factory] = {"sinusoidal": Sinusoidal, "learned": Learned}
+TURNED: dict[str, Factory] = {"rotary": Rotary}
+BIASED: dict[str, Factory] = {"relative": RelativeBias, "alibi": Alibi}
+
+
+def build(config: ModelConfig) -> Model:
+    """A model with fresh weights, drawn from torch's global generator.
+
+    ConfigError where a vocabulary size is missing or a part is unknown.
+    """
+    if config.architecture == "encoder":
+        model: Model = EncoderModel(_embed(config, _vocab(config, "source")), _encoder(config))
+    elif config.architecture == "decoder":
+        embed = _embed(config, _vocab(config, "target"))
+        model = CausalLM(embed, _decoder(config, cross=False), _project(config))
+    else:
+        source, target = (_embed(config, _vocab(config, side), side) for side in ("source", "target"))
+        model = EncoderDecoder(
+            source, _encoder(config), target, _decoder(config, cross=True), _project(config)
+        )
+    init.scaled(model)
+    _tie(model, config.tie)
+    return model
+
+
+def _vocab(config: ModelConfig, side: str) -> int:
+    size: int | None = getattr(config, f"{side}_vocab")
+    if size is None:
+        raise ConfigError(
+            f"{side}_vocab is not set: an {config.architecture} model needs the size of its vocabulary."
+        )
+    return size
+
+
+def _norm(config: ModelConfig) -> Factory:
+    return factory("model.norm", config.norm, NORMS)
+
+
+def _embed(config: ModelConfig, vocab: int, side: str = "source") -> nn.Module:
+    kind = config.position.kind
+    added: nn.Module | None = None
+    if kind == "learned":
+        added = factory("model.position", config.position, ADDED)(config.max_len, config.d_model)
+    elif kind not in (*TURNED, *BIASED, "none"):
+        added = factory("model.position", config.position, {**ADDED, **TURNED, **BIASED})(config.d_model)
+    if side == "source" and config.first_feature is not None and added is not None:
+        return FeatureEmbeddings(
+            vocab, config.d_model, first_feature=config.first_feature, positions=added, dropout=config.dropout
+        )
+    return Embeddings(vocab, config.d_model, positions=added, dropout=config.dropout)
+
+
+def _attention(config: ModelConfig, *, turned: bool) -> MultiHeadAttention:
+    d_k = config.d_model // config.num_heads
+    rotate = factory("model.position", config.position, TURNED)(d_k) if turned else None
+    return MultiHeadAttention(
+        config.d_model,
+        config.num_heads,
+        num_kv_heads=config.num_kv_heads,
+        bias=config.bias,
+        dropout=config.attention_dropout,
+        rotate=rotate,
+        kernel=factory("model.kernel", config.kernel, KERNELS)(),
+    )
+
+
+def _ffn(config: ModelConfig) -> nn.Module:
+    make = factory("model.ffn", config.ffn, FEEDFORWARDS)
+    gated = config.ffn.kind in ("glu", "geglu", "swiglu")
+    options = {"bias": config.bias} if gated else {"bias": config.bias, "activation": config.activation}
+    made: nn.Module = make(config.d_model, config.d_ff, config.dropout, **(options | config.ffn.options))
+    return made
+
+
+def _bias(config: ModelConfig, *, bidirectional: bool) -> nn.Module | None:
+    if config.position.kind not in BIASED:
+        return None
+    make = factory("model.position", config.position, BIASED)
+    made: nn.Module = (
+        make(config.num_heads, bidirectional=bidirectional)
+        if config.position.kind == "relative"
+        else make(config.num_heads)
+    )
+    return made
+
+
+def _encoder(config: ModelConfig) -> Encoder:
+    turned = config.position.kind in TURNED
+    connect = partial(SublayerConnection, norm=_norm(config), norm_first=config.norm_first)
+    layers = [
+        EncoderLayer(
+            config.d_model, _attention(config, turned=turned), _ffn(config), config.dropout, connect=connect
+        )
+        for _ in range(config.encoder_layers)
+    ]
+    return Encoder(layers, _last(config), bias=_bias(config, bidirectional=True))
+
+
+def _decoder(config: ModelConfig, *, cross: bool) -> Decoder:
+    turned = config.position.kind in TURNED
+    connect = partial(SublayerConnection, norm=_norm(config), norm_first=config.norm_first)
+    layers = [
+        DecoderLayer(
+            config.d_model,
+            _attention(config, turned=turned),
+            _ffn(config),
+            config.dropout,
+            cross_attn=_attention(config, turned=False) if cross else None,
+            connect=connect,
+        )
+        for _ in range(config.decoder_layers)
+    ]
+    return Decoder(layers, _last(config), bias=_bias(config, bidirectional=False))
+
+
+def _last(config: ModelConfig) -> nn.Module | None:
+    """A pre-norm stack ends in a norm; in a post-norm one the last sublayer has just applied it."""
+    made: nn.Module | None = _norm(config)(config.d_model) if config.norm_first else None
+    return made
+
+
+def _project(config: ModelConfig) -> nn.Linear:
+    return nn.Linear(config.d_model, _vocab(config, "target"), bias=config.tie == "none")
+
+
+def _tie(model: Model, tie: str) -> None:
+    if isinstance(model, CausalLM) and tie != "none":
+        model.project.weight = model.embed.tokens.weight
+    if isinstance(model, EncoderDecoder) and tie != "none":
+        model.project.weight = model.target_embed.tokens.weight
+        if tie == "all":
+            model.source_embed.tokens.weight = model.target_embed.tokens.weight

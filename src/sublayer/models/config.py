@@ -1,0 +1,141 @@
+"""The one record that describes a model. `build` is its only reader."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from sublayer.errors import ConfigError, listing, nearest
+
+KINDS = {
+    "ffn": ("feedforward", "glu", "geglu", "swiglu"),
+    "norm": ("layernorm", "rmsnorm"),
+    "position": ("sinusoidal", "learned", "rotary", "relative", "alibi", "none"),
+    "kernel": ("fused", "eager"),
+}
+"""The names that `build` knows, said here too because reading a config needs no torch."""
+
+
+class Part(BaseModel):
+    """A part by name: a registered one, or `package.module:Class` for your own. Other keys go to its constructor."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    kind: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return dict(self.__pydantic_extra__ or {})
+
+
+def _part(value: Any) -> Any:
+    return {"kind": value} if isinstance(value, str) else value
+
+
+NamedPart = Annotated[Part, BeforeValidator(_part, json_schema_input_type=str | Part)]
+
+
+class ModelConfig(BaseModel):
+    """Sizes and parts of a model. All that is wrong is told at once, as one ConfigError."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    architecture: Literal["encoder-decoder", "encoder", "decoder"] = "encoder-decoder"
+    source_vocab: int | None = Field(
+        None, ge=1, description="size of the source vocabulary; set from the data"
+    )
+    target_vocab: int | None = Field(
+        None, ge=1, description="size of the target vocabulary; set from the data"
+    )
+    d_model: int = Field(256, ge=1, description="width of the stream")
+    num_heads: int = Field(4, ge=1, description="attention heads")
+    num_kv_heads: int | None = Field(
+        None, ge=1, description="heads that share keys and values; num_heads by default"
+    )
+    encoder_layers: int = Field(4, ge=0)
+    decoder_layers: int = Field(4, ge=0)
+    d_ff: int | None = Field(None, ge=1, description="hidden width of the feed-forward network; 4 · d_model")
+    dropout: float = Field(
+        0.1, ge=0, lt=1, description="on sublayers, embeddings and the feed-forward network"
+    )
+    attention_dropout: float = Field(
+        0.0, ge=0, lt=1, description="on attention weights; slower where it is not 0"
+    )
+    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"] = Field(
+        "relu", description="of the feed-forward network"
+    )
+    ffn: NamedPart = Field(Part(kind="feedforward"), description="feedforward, glu, geglu, swiglu")
+    norm: NamedPart = Field(Part(kind="layernorm"), description="layernorm, rmsnorm")
+    norm_first: bool = Field(True, description="pre-norm; false for post-norm, the original")
+    position: NamedPart = Field(
+        Part(kind="sinusoidal"), description="sinusoidal, learned, rotary, relative, alibi, none"
+    )
+    kernel: NamedPart = Field(Part(kind="fused"), description="fused, eager")
+    max_len: int = Field(512, ge=1, description="longest sequence where positions are learned")
+    bias: bool = Field(True, description="in the linear maps of attention and feed-forward network")
+    tie: Literal["none", "target", "all"] = Field(
+        "target", description="target: target embedding = output map; all: source embedding too"
+    )
+    first_feature: int | None = Field(None, ge=0, description="source ids from here up have no position")
+
+    @model_validator(mode="after")
+    def _possible(self) -> ModelConfig:
+        if problems := self.problems():
+            raise ValueError("; ".join(problems))
+        return self
+
+    def problems(self) -> list[str]:
+        """Combinations that cannot be, each with its cure."""
+        found = self._unknown()
+        if self.d_model % self.num_heads:
+            choices = [h for h in range(1, self.d_model + 1) if self.d_model % h == 0]
+            found.append(
+                f"d_model={self.d_model} does not divide into num_heads={self.num_heads} equal heads: "
+                f"choose num_heads from {', '.join(map(str, choices))}"
+            )
+        elif self.position.kind == "rotary" and self.d_model // self.num_heads % 2:
+            found.append(
+                f"rotary positions turn pairs, and a head is {self.d_model // self.num_heads} wide: "
+                "choose num_heads so that d_model / num_heads is even"
+            )
+        if self.num_kv_heads is not None and self.num_heads % self.num_kv_heads:
+            found.append(f"num_heads={self.num_heads} is no multiple of num_kv_heads={self.num_kv_heads}")
+        if (
+            self.tie == "all"
+            and self.architecture == "encoder-decoder"
+            and self.source_vocab != self.target_vocab
+        ):
+            found.append(
+                f"tie='all' needs one vocabulary, and source_vocab={self.source_vocab}, "
+                f"target_vocab={self.target_vocab}: set text.shared to true, or tie to 'target'"
+            )
+        if self.first_feature is not None and self.position.kind not in ("sinusoidal", "learned"):
+            found.append(
+                f"features without a position need position 'sinusoidal' or 'learned', not {self.position.kind!r}"
+            )
+        return found
+
+    def _unknown(self) -> list[str]:
+        kinds = {part: getattr(self, part).kind for part in KINDS}
+        return [
+            f"{part}: kind {kind!r} is unknown. {nearest(kind, KINDS[part])} For your own: package.module:Class"
+            for part, kind in kinds.items()
+            if kind not in KINDS[part] and ":" not in kind
+        ]
+
+    @classmethod
+    def read(cls, fields: dict[str, Any]) -> ModelConfig:
+        """From plain values; ConfigError with every problem at once."""
+        unknown = [key for key in fields if key not in cls.model_fields]
+        problems = [f"{key} is no setting of a model. {nearest(key, cls.model_fields)}" for key in unknown]
+        try:
+            made = cls(**{key: value for key, value in fields.items() if key not in unknown})
+        except ValidationError as error:
+            for e in error.errors():
+                place = ".".join(map(str, e["loc"]))
+                alone = f"{place}: {e['msg']}, not {e['input']!r}"
+                problems += str(e["ctx"]["error"]).split("; ") if e["type"] == "value_error" else [alone]
+        if problems:
+            raise ConfigError(listing("The model cannot be built:", problems))
+        return made

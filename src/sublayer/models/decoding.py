@@ -1,0 +1,51 @@
+"""Models as search sees them: tokens in, log-probabilities of the next token out, rows that can be chosen."""
+
+import torch
+from torch import Tensor
+
+from sublayer.models.decoder import CausalLM
+from sublayer.models.seq2seq import EncoderDecoder
+from sublayer.nn import DecoderCache, Mask
+
+
+class TranslationDecoding:
+    """An encoder-decoder that has read its source (B, S) and writes one token a step, B rows at a time."""
+
+    def __init__(self, model: EncoderDecoder, source: Tensor, source_mask: Mask | None) -> None:
+        self.model = model
+        self.memory: Tensor | None = model.encode(source, source_mask)
+        self.mask = source_mask
+        self.cache = DecoderCache(len(model.decoder.layers))
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """(N, n) new tokens -> (N, V) log-probabilities of what follows, in fp32."""
+        x = self.model.decode(tokens, self.memory, None, self.mask, self.cache)
+        # The cross-attention caches hold all that is needed of the memory from here on.
+        self.memory = None
+        return torch.log_softmax(self.model.project(x[:, -1]).float(), -1)
+
+    def select(self, rows: Tensor) -> None:
+        self.cache.select(rows)
+        self.mask = None if self.mask is None else self.mask.select(rows)
+        self.memory = None if self.memory is None else self.memory.index_select(0, rows)
+
+
+class ContinuationDecoding:
+    """A language model that continues prompts. keep (B, n) tells real prompt tokens from padding on the left."""
+
+    def __init__(self, model: CausalLM, keep: Tensor | None = None) -> None:
+        self.model = model
+        self.keep = keep
+        self.cache = DecoderCache(len(model.decoder.layers))
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """(N, n) new tokens -> (N, V) log-probabilities of what follows, in fp32."""
+        if self.keep is not None and self.cache.length:
+            self.keep = torch.cat((self.keep, torch.ones_like(tokens, dtype=torch.bool)), 1)
+        mask = None if self.keep is None else Mask.padding(self.keep)
+        logits = self.model(tokens, mask, self.cache)[:, -1]
+        return torch.log_softmax(logits.float(), -1)
+
+    def select(self, rows: Tensor) -> None:
+        self.cache.select(rows)
+        self.keep = None if self.keep is None else self.keep.index_select(0, rows)

@@ -1,0 +1,76 @@
+"""Weights to a file and back: strict both ways, tied tensors stored once, nothing unpickled."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from sublayer.errors import CheckpointError, listing
+
+
+def plain(name: str) -> str:
+    """A tensor's name without what compiling or a parallel wrapper puts into it."""
+    return ".".join(p for p in name.split(".") if p != "_orig_mod").removeprefix("module.")
+
+
+def tied(model: nn.Module) -> list[list[str]]:
+    """Names of one and the same tensor, a list a tensor, in the model's order."""
+    groups: dict[int, list[str]] = {}
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        groups.setdefault(id(tensor), []).append(plain(name))
+    return list(groups.values())
+
+
+def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, str] | None = None) -> None:
+    """All or nothing: written beside and then renamed."""
+    beside = path.with_name(f".{path.name}.part")
+    save_file({name: t.detach().contiguous() for name, t in tensors.items()}, beside, metadata)
+    os.replace(beside, path)
+
+
+def load_tensors(path: Path) -> dict[str, Tensor]:
+    """CheckpointError for a file that is missing or is no safetensors file."""
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"{path} cannot be read as a safetensors file: {error}") from None
+
+
+def save_weights(model: nn.Module, path: Path) -> None:
+    """Every tensor once, under the first of its names."""
+    state = {plain(name): tensor for name, tensor in model.state_dict().items()}
+    save_tensors({names[0]: state[names[0]] for names in tied(model)}, path, {"format": "pt"})
+
+
+def load_weights(model: nn.Module, path: Path) -> None:
+    """Every tensor of the model comes from the file and every tensor of the file is used, or CheckpointError."""
+    place(model, load_tensors(path), str(path))
+
+
+def place(model: nn.Module, tensors: Mapping[str, Tensor], origin: str) -> None:
+    """Copy `tensors` into the model. Of a tied tensor any name will do, and several must agree."""
+    left, problems, moves = dict(tensors), [], []
+    state = {plain(name): tensor for name, tensor in model.state_dict().items()}
+    for names in tied(model):
+        found = {name: left.pop(name) for name in names if name in left}
+        if not found:
+            problems.append(f"missing: {' = '.join(names)} {tuple(state[names[0]].shape)}")
+            continue
+        first, *others = found.values()
+        if first.shape != state[names[0]].shape:
+            problems.append(
+                f"shape: {names[0]} is {tuple(first.shape)}, expected {tuple(state[names[0]].shape)}"
+            )
+        elif not all(torch.equal(first, other) for other in others):
+            problems.append(f"tied, but different in the file: {' and '.join(found)}")
+        moves.append((state[names[0]], first))
+    problems += [f"not used: {name} {tuple(tensor.shape)}" for name, tensor in left.items()]
+    if problems:
+        raise CheckpointError(listing(f"{origin} does not fit the model:", problems))
+    with torch.no_grad():
+        for ours, theirs in moves:
+            ours.copy_(theirs)

@@ -1,0 +1,86 @@
+"""What attention remembers between decoding steps: an object passed in and owned by the loop that decodes.
+
+A cache is called as cache(project) -> (k, v), each (B, G, S, d); `length` counts the positions it holds and
+`select(rows)` keeps, repeats or reorders the rows of the batch.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+
+class KeyValue(NamedTuple):
+    key: Tensor
+    value: Tensor
+
+
+Project = Callable[[], KeyValue]
+
+
+class Cache(Protocol):
+    @property
+    def length(self) -> int: ...
+
+    def __call__(self, project: Project) -> KeyValue: ...
+
+    def select(self, rows: Tensor) -> None: ...
+
+
+class _Held:
+    """Keys and values once there are some."""
+
+    kv: KeyValue | None = None
+
+    @property
+    def length(self) -> int:
+        return 0 if self.kv is None else self.kv.key.size(-2)
+
+    def select(self, rows: Tensor) -> None:
+        if self.kv is not None:
+            self.kv = KeyValue(*(x.index_select(0, rows) for x in self.kv))
+
+
+class Growing(_Held):
+    """Self-attention's memory: each call appends the new keys and values."""
+
+    def __call__(self, project: Project) -> KeyValue:
+        new = project()
+        if self.kv is not None:
+            new = KeyValue(torch.cat((self.kv.key, new.key), -2), torch.cat((self.kv.value, new.value), -2))
+        self.kv = new
+        return new
+
+
+class Fixed(_Held):
+    """Cross-attention's memory: projected at the first call, used again at the others."""
+
+    def __call__(self, project: Project) -> KeyValue:
+        if self.kv is None:
+            self.kv = project()
+        return self.kv
+
+
+class LayerCache(NamedTuple):
+    """What one decoder layer remembers."""
+
+    self_attn: Cache
+    cross_attn: Cache
+
+
+class DecoderCache:
+    """What a decoder remembers, a `LayerCache` a layer."""
+
+    def __init__(self, num_layers: int) -> None:
+        self.layers = [LayerCache(Growing(), Fixed()) for _ in range(num_layers)]
+
+    @property
+    def length(self) -> int:
+        """How many target positions have been decoded."""
+        return self.layers[0].self_attn.length
+
+    def select(self, rows: Tensor) -> None:
+        for layer in self.layers:
+            layer.self_attn.select(rows)
+            layer.cross_attn.select(rows)

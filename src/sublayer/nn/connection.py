@@ -1,0 +1,35 @@
+"""The residual step around a sublayer."""
+
+from collections.abc import Callable
+
+from torch import Tensor, nn
+
+from sublayer.nn.norm import LayerNorm, NormFactory
+
+
+class SublayerConnection(nn.Module):
+    """The residual step around one sublayer f.
+
+        pre-norm    x + Dropout(f(Norm(x)))      Xiong et al. 2020, figure 1b
+        post-norm   Norm(x + Dropout(f(x)))      Vaswani et al. 2017, section 3.1
+
+    The sublayer comes with the call, so one class serves self-attention, cross-attention and the feed-forward
+    network alike. Shapes: x (B, T, D), f keeps the shape.
+    """
+
+    def __init__(
+        self, d_model: int, dropout: float = 0.1, *, norm: NormFactory = LayerNorm, norm_first: bool = True
+    ) -> None:
+        super().__init__()
+        self.norm = norm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        if self.norm_first:
+            return x + self.dropout(sublayer(self.norm(x)))
+        return self.norm(x + self.dropout(sublayer(x)))
+
+
+Connect = Callable[[int, float], nn.Module]
+"""What a layer takes as `connect=`: a factory of modules called as `step(x, sublayer)`."""

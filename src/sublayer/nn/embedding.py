@@ -1,0 +1,74 @@
+"""From token ids to the stream."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class Embeddings(nn.Module):
+    """Dropout(Norm(√d_model · E[ids] + types + positions)). Vaswani et al. 2017, sections 3.4 and 3.5.
+
+    positions    an added position, see `sublayer.nn.position`; None where attention carries them
+    scale        what token vectors are multiplied by, √d_model by default: it balances them with the positions
+    token_types  how many segment vectors there are (BERT), 0 for none
+    norm         a norm at the end (BERT), None for none
+
+    forward: ids (B, T) -> (B, T, D). `start` is the position of the first id, `index` (B, T) gives each its own.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        *,
+        positions: nn.Module | None = None,
+        scale: float | None = None,
+        token_types: int = 0,
+        norm: nn.Module | None = None,
+        dropout: float = 0.1,
+    ) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, d_model)
+        self.positions = positions
+        self.types = nn.Embedding(token_types, d_model) if token_types else None
+        self.norm = norm
+        self.scale = math.sqrt(d_model) if scale is None else scale
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, ids: Tensor, start: int = 0, index: Tensor | None = None, types: Tensor | None = None
+    ) -> Tensor:
+        x = self.tokens(ids) * self.scale
+        if self.types is not None:
+            x = x + self.types(torch.zeros_like(ids) if types is None else types)
+        if self.positions is not None:
+            end = start + ids.size(1)
+            index = torch.arange(start, end, device=ids.device) if index is None else index
+            x = x + self.positions(index, end).to(x.dtype)
+        return self.dropout(x if self.norm is None else self.norm(x))
+
+
+class FeatureEmbeddings(nn.Module):
+    """Embeddings where only characters stand at positions and features are a set.
+
+    Ids from first_feature up are features: they get no position, and the characters are counted without them
+    (Wu, Cotterell and Hulden 2021, section 3). forward: ids (B, T) -> (B, T, D).
+    """
+
+    def __init__(
+        self, vocab_size: int, d_model: int, *, first_feature: int, positions: nn.Module, dropout: float = 0.1
+    ) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, d_model)
+        self.positions = positions
+        self.first_feature = first_feature
+        self.scale = math.sqrt(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, ids: Tensor, start: int = 0, index: Tensor | None = None) -> Tensor:
+        feature = ids >= self.first_feature
+        place = (start + (~feature).cumsum(-1) - 1).clamp(min=0)
+        x = self.tokens(ids) * self.scale
+        where = self.positions(place, start + ids.size(1)).to(x.dtype)
+        return self.dropout(x + where.masked_fill(feature[..., None], 0.0))

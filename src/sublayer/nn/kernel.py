@@ -1,0 +1,130 @@
+"""How attention is computed. Every exact kernel equals `Eager`.
+
+A kernel is called as kernel(q, k, v, mask, scale=…, dropout=…) with
+q (B, H, T, d_k), k (B, G, S, d_k), v (B, G, S, d_v), G dividing H, and gives (B, H, T, d_v).
+"""
+
+import math
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from sublayer.nn.mask import Mask
+
+ScoreMod = Callable[[Tensor], Tensor]
+
+
+class Kernel(Protocol):
+    def __call__(
+        self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, *, scale: float | None, dropout: float
+    ) -> Tensor: ...
+
+
+def masked_softmax(scores: Tensor, mask: Mask | None) -> Tensor:
+    """Softmax over the keys that may be seen. A query that may see none gets zeros, never NaN."""
+    if mask is None:
+        return scores.softmax(-1)
+    visible = mask.visible(scores.size(-2), scores.size(-1), scores.device)
+    if mask.bias is not None:
+        scores = scores + mask.bias.to(scores.dtype)
+        finite = ~torch.isneginf(scores)  # a bias of -inf hides too
+        visible = finite if visible is None else visible & finite
+    if visible is None:
+        return scores.softmax(-1)
+    # The dtype's own lowest number: -1e9 does not exist in fp16, and -inf makes a dead row NaN.
+    lowest = torch.finfo(scores.dtype).min
+    weights = scores.masked_fill(~visible, lowest).softmax(-1)
+    return weights * visible.any(-1, keepdim=True)
+
+
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Mask | Tensor | None = None,
+    dropout: Callable[[Tensor], Tensor] | None = None,
+    *,
+    scale: float | None = None,
+    score_mod: ScoreMod | None = None,
+) -> tuple[Tensor, Tensor]:
+    """softmax(Q Kᵀ / √d_k) V. Vaswani et al. 2017, equation 1.
+
+    query (B, T, d_k) or (B, H, T, d_k), key and value likewise with S positions. Returns the output and the
+    weights (rows sum to 1, hidden entries are 0; taken before dropout).
+    """
+    if query.dim() == 3:
+        heads = (x[:, None] for x in (query, key, value))
+        output, weights = attention(*heads, mask, dropout, scale=scale, score_mod=score_mod)
+        return output[:, 0], weights[:, 0]
+    mask = Mask.of(mask)
+    if mask is not None:
+        mask.check(*query.shape[:3], key.size(-2))
+    scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+    scores = query @ key.transpose(-2, -1) * scale
+    if score_mod is not None:
+        scores = score_mod(scores)
+    weights = masked_softmax(scores, mask)
+    return (weights if dropout is None else dropout(weights)) @ value, weights
+
+
+class Eager:
+    """The formula, spelled out: the reference for every other kernel.
+
+    score_mod  changes the scores (B, H, T, S) before the mask, a soft cap for example
+    """
+
+    def __init__(self, score_mod: ScoreMod | None = None) -> None:
+        self.score_mod = score_mod
+
+    def __call__(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        mask: Mask | None = None,
+        *,
+        scale: float | None = None,
+        dropout: float = 0.0,
+    ) -> Tensor:
+        groups = q.size(1) // k.size(1)
+        if groups > 1:
+            k, v = (x.repeat_interleave(groups, 1) for x in (k, v))
+        drop = (lambda w: F.dropout(w, dropout)) if dropout else None
+        return attention(q, k, v, mask, drop, scale=scale, score_mod=self.score_mod)[0]
+
+
+class Fused:
+    """`torch.nn.functional.scaled_dot_product_attention`: the same numbers, without the (T, S) weights in memory."""
+
+    def __call__(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        mask: Mask | None = None,
+        *,
+        scale: float | None = None,
+        dropout: float = 0.0,
+    ) -> Tensor:
+        queries, keys = q.size(-2), k.size(-2)
+        causal = mask is not None and _only_causal(mask) and queries == keys > 1
+        seen = None if mask is None or causal else _additive(mask, queries, keys, q)
+        return F.scaled_dot_product_attention(
+            q, k, v, seen, dropout, causal, scale=scale, enable_gqa=q.size(1) != k.size(1)
+        )
+
+
+def _only_causal(mask: Mask) -> bool:
+    return mask.causal and all(x is None for x in (mask.keep, mask.window, mask.documents, mask.bias))
+
+
+def _additive(mask: Mask, queries: int, keys: int, like: Tensor) -> Tensor | None:
+    """What SDPA takes: bool where there is no bias, else the bias with -inf where nothing may be seen."""
+    visible = mask.visible(queries, keys, like.device)
+    if mask.bias is None:
+        return visible
+    bias = mask.bias.to(like.dtype)
+    return bias if visible is None else bias.masked_fill(~visible, -math.inf)

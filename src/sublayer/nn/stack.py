@@ -1,0 +1,68 @@
+"""Layers on top of each other."""
+
+from collections.abc import Iterable
+
+from torch import Tensor, nn
+
+from sublayer.nn.cache import DecoderCache
+from sublayer.nn.mask import Mask
+
+
+class Encoder(nn.Module):
+    """Layer after layer, then the norm that a pre-norm stack ends in.
+
+    layers  different, independent or shared on purpose: they are used as they come, never copied
+    bias    a position added to the scores of every layer, see `sublayer.nn.bias`
+
+    forward: x (B, T, D) -> (B, T, D).
+    """
+
+    def __init__(
+        self, layers: Iterable[nn.Module], norm: nn.Module | None = None, *, bias: nn.Module | None = None
+    ) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        self.norm = norm
+        self.bias = bias
+
+    def forward(self, x: Tensor, mask: Mask | Tensor | None = None) -> Tensor:
+        mask = _with_bias(mask, self.bias, x, past=0)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x if self.norm is None else self.norm(x)
+
+
+class Decoder(nn.Module):
+    """The same with a memory to read and a cache to continue from.
+
+    forward: x (B, T, D), memory (B, S, D) -> (B, T, D). With a cache, x holds only the new positions.
+    """
+
+    def __init__(
+        self, layers: Iterable[nn.Module], norm: nn.Module | None = None, *, bias: nn.Module | None = None
+    ) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        self.norm = norm
+        self.bias = bias
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor | None = None,
+        mask: Mask | Tensor | None = None,
+        memory_mask: Mask | Tensor | None = None,
+        cache: DecoderCache | None = None,
+    ) -> Tensor:
+        mask = _with_bias(mask, self.bias, x, past=0 if cache is None else cache.length)
+        memory_mask = Mask.of(memory_mask)
+        for i, layer in enumerate(self.layers):
+            x = layer(x, memory, mask, memory_mask, None if cache is None else cache.layers[i])
+        return x if self.norm is None else self.norm(x)
+
+
+def _with_bias(mask: Mask | Tensor | None, bias: nn.Module | None, x: Tensor, past: int) -> Mask | None:
+    mask = Mask.of(mask)
+    if bias is None:
+        return mask
+    return Mask(bias=bias(x.size(1), past + x.size(1), x.device)) & mask

@@ -1,0 +1,1 @@
+"""Where model, text, data, search and scores meet."""

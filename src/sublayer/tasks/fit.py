@@ -1,0 +1,204 @@
+"""From a recipe to a run folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sublayer.data import Pair, Pairs, group, read_pairs
+from sublayer.data.batch import PairBatch
+from sublayer.data.bucket import TokenBatches
+from sublayer.errors import CheckpointError, ConfigError
+from sublayer.evaluate import direction
+from sublayer.models.build import build
+from sublayer.models.config import ModelConfig
+from sublayer.models.seq2seq import EncoderDecoder
+from sublayer.models.store import load_weights
+from sublayer.tasks.bundle import load, save_description
+from sublayer.tasks.recipe import Recipe, Search, Side, Train
+from sublayer.tasks.recipe_file import read_recipe, write_recipe
+from sublayer.tasks.sizes import fill_in
+from sublayer.tasks.translate import Translate, sizes, translation_loss
+from sublayer.text import Tokenizer, train_tokenizer
+from sublayer.train.optim import optimizer
+from sublayer.train.report import JsonLines, Listener, Listeners
+from sublayer.train.schedule import SCHEDULES
+from sublayer.train.state import checkpoints
+from sublayer.train.tensorboard import TensorBoard
+from sublayer.train.trainer import Limits, Trainer, Watch
+
+
+class _Encoded:
+    """The training pairs as the trainer sees them."""
+
+    def __init__(self, task: Translate, pairs: Sequence[Pair], train: Train) -> None:
+        self.task = task
+        self.examples = task.encode_pairs(pairs)
+        self.batches = TokenBatches(sizes(self.examples), train.batch_tokens, seed=train.seed)
+
+    def epoch(self, number: int) -> list[list[int]]:
+        return self.batches.epoch(number)
+
+    def make(self, rows: list[int]) -> PairBatch:
+        return self.task.batch([self.examples[row] for row in rows])
+
+
+def fit(recipe: Recipe, out: Path, listener: Listener, *, resume: bool = False) -> Translate:
+    """Train what the recipe says into the folder `out`; the best model, ready to predict.
+
+    Reading comes first, so that bad data or settings stop the run before anything is written.
+    """
+    if resume:
+        return _resume(out, listener)
+    if (out / "recipe.yaml").exists():
+        raise ConfigError(f"{out} holds a run already. Continue it with --resume, or choose another --out.")
+    pairs, valid = _read(recipe, listener)
+    choices = fill_in(recipe, pairs.items)
+    recipe = choices.recipe
+    for line in choices.told:
+        listener.message(line)
+    assert recipe.train is not None and recipe.model is not None
+    source, target = _tokenizers(recipe, pairs.items)
+    config = _sized(recipe.model, source, target)
+    torch.manual_seed(recipe.train.seed)
+    model = build(config)
+    assert isinstance(model, EncoderDecoder)
+    task = Translate(model.to(_device(recipe.train)), source, target, recipe.search)
+    save_description(task, config, out)
+    write_recipe(recipe.model_copy(update={"model": config}), out / "recipe.yaml")
+    return _train(task, recipe.train, pairs, valid, out, listener, None)
+
+
+def _resume(out: Path, listener: Listener) -> Translate:
+    recipe = read_recipe(out / "recipe.yaml")
+    found = checkpoints(out / "checkpoints")
+    if not found:
+        raise CheckpointError(f"{out / 'checkpoints'} holds no whole checkpoint. Start the run anew in another folder.")
+    assert recipe.train is not None
+    pairs, valid = _read(recipe, listener)
+    task = load(out, weights=False)
+    task.model.to(_device(recipe.train))
+    listener.message(f"Continuing from {found[-1].name}.")
+    return _train(task, recipe.train, pairs, valid, out, listener, found[-1])
+
+
+def _read(recipe: Recipe, listener: Listener) -> tuple[Pairs, Pairs | None]:
+    if recipe.data.train is None:
+        raise ConfigError("data.train is not set: name a file of pairs, in the recipe or with --train.")
+    read = [
+        None if files is None else read_pairs(_files(files), columns=recipe.data.columns, skip_bad=recipe.data.skip_bad)
+        for files in (recipe.data.train, recipe.data.valid)
+    ]
+    for pairs in read:
+        if pairs is not None:
+            listener.message(pairs.summary())
+            for line, reason in pairs.skipped[:10]:
+                listener.message(f"  line {line}: {reason}")
+    train, valid = read
+    assert train is not None
+    return train, valid
+
+
+def _files(files: list[str]) -> Path | tuple[Path, Path]:
+    return Path(files[0]) if len(files) == 1 else (Path(files[0]), Path(files[1]))
+
+
+def _tokenizers(recipe: Recipe, pairs: Sequence[Pair]) -> tuple[Tokenizer, Tokenizer]:
+    sources, targets = [p.source for p in pairs], [p.target for p in pairs]
+    if recipe.text.shared:
+        both = _tokenizer(recipe.text.source, sources + targets)
+        return both, both
+    return _tokenizer(recipe.text.source, sources), _tokenizer(recipe.text.target, targets)
+
+
+def _tokenizer(side: Side, texts: Sequence[str]) -> Tokenizer:
+    return train_tokenizer(
+        side.kind,
+        texts,
+        vocab_size=side.vocab_size,
+        min_count=side.min_count,
+        separator=side.separator,
+        normalization=side.normalization,
+    )
+
+
+def _sized(config: ModelConfig, source: Tokenizer, target: Tokenizer) -> ModelConfig:
+    fields = config.model_dump() | {
+        "source_vocab": source.vocab_size,
+        "target_vocab": target.vocab_size,
+        "first_feature": source.first_feature,
+    }
+    return ModelConfig.read(fields)
+
+
+def _device(train: Train) -> torch.device:
+    if train.device != "auto":
+        return torch.device(train.device)
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def _train(
+    task: Translate,
+    train: Train,
+    pairs: Pairs,
+    valid: Pairs | None,
+    out: Path,
+    listener: Listener,
+    checkpoint: Path | None,
+) -> Translate:
+    after = None if checkpoint is None else int(checkpoint.name.removeprefix("step-"))
+    heard: list[Listener] = [listener, JsonLines(out / "metrics.jsonl", after=after)]
+    if train.tensorboard:
+        heard.append(TensorBoard(out / "tensorboard"))
+    trainer = Trainer(
+        task.model,
+        translation_loss(train.label_smoothing),
+        _Encoded(task, pairs.items, train),
+        optimizer(
+            task.model, train.optimizer, betas=train.betas, eps=train.eps, weight_decay=train.weight_decay
+        ),
+        SCHEDULES[train.schedule](train.learning_rate, train.warmup, train.steps),
+        _limits(train),
+        folder=out,
+        listener=Listeners(heard),
+        validate=None if valid is None else _validation(task, valid.items, train),
+        watch=Watch(train.metric, direction(train.metric), train.patience),
+    )
+    if checkpoint is not None:
+        trainer.resume(checkpoint)
+    trainer.run()
+    load_weights(task.model, out / "model.safetensors")
+    task.model.eval()
+    return task
+
+
+def _limits(train: Train) -> Limits:
+    return Limits(
+        steps=train.steps,
+        minutes=train.minutes,
+        accumulate=train.accumulate,
+        clip=train.clip,
+        log_every=train.log_every,
+        validate_every=train.validate_every,
+        save_every=train.save_every,
+        keep=train.keep,
+    )
+
+
+def _validation(task: Translate, pairs: Sequence[Pair], train: Train) -> Callable[[], dict[str, float]]:
+    """Loss over all pairs; decoded, by greedy search, the first `validate_pairs` sources with all their targets."""
+    decoded = group(pairs)[: train.validate_pairs or None]
+    chosen = {source for source, _ in decoded}
+    some = [pair for pair in pairs if pair.source in chosen]
+    quick = Search(beam=1, **task.search.model_dump(include={"max_ratio", "max_extra"}))
+
+    def validate() -> dict[str, float]:
+        scores: list[Any] = task.evaluate(pairs, ["loss", "perplexity"])
+        if train.validate_metrics:
+            scores += task.evaluate(some, train.validate_metrics, search=quick)
+        return {score.name: score.value for score in scores}
+
+    return validate

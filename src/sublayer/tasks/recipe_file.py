@@ -1,0 +1,123 @@
+"""Recipes as files: YAML 1.2, every problem at once, with file, key and the nearest valid one."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from sublayer.errors import ConfigError, listing, nearest
+from sublayer.tasks.recipe import Recipe
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's core schema: 1e-3 is a number, no and on are words, 12:30 is text."""
+
+
+_Loader.yaml_implicit_resolvers = {}
+for tag, pattern, first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", "-+0123456789."),
+    ("null", r"~|null|Null|NULL|", "~nN\0"),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(f"^(?:{pattern})$"), list(first))
+
+
+def parse(text: str, origin: str) -> Any:
+    """Plain values from YAML; ConfigError naming the origin."""
+    try:
+        return yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{origin} is not YAML: {error}") from None
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The plain values of a recipe file."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read as a recipe: {error}") from None
+    values = parse(text, str(path)) or {}
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: a recipe is sections with keys, not {type(values).__name__}.")
+    return values
+
+
+def read_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
+    """A recipe from a file, changed by `section.key=value` overrides."""
+    return make_recipe(read_yaml(path), overrides, origin=str(path))
+
+
+def make_recipe(values: dict[str, Any], overrides: Sequence[str] = (), *, origin: str) -> Recipe:
+    """A recipe from plain values. ConfigError lists every problem."""
+    for override in overrides:
+        _override(values, override)
+    try:
+        return Recipe.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(listing(f"{origin}:", [_told(e) for e in error.errors()])) from None
+
+
+def write_recipe(recipe: Recipe, path: Path) -> None:
+    """The whole recipe, so that it can be read back as it is."""
+    values = recipe.model_dump(mode="json", exclude_none=True)
+    beside = path.with_name(f".{path.name}.part")
+    text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+    beside.write_text(text, encoding="utf-8", newline="\n")
+    os.replace(beside, path)
+
+
+def _override(values: dict[str, Any], override: str) -> None:
+    key, equals, value = override.partition("=")
+    if not equals:
+        raise ConfigError(f"--set {override!r}: write section.key=value, for example train.steps=500.")
+    *path, last = key.strip().split(".")
+    at = values
+    for name in path:
+        if at.get(name) is None:
+            at[name] = {}
+        at = at[name]
+        if not isinstance(at, dict):
+            raise ConfigError(f"--set {override!r}: {name!r} is no section.")
+    at[last] = parse(value, f"--set {key}")
+
+
+def _told(error: Any) -> str:
+    """One problem: key, what is wrong, what came, and for an unknown key where it belongs."""
+    place = [str(part) for part in error["loc"]]
+    key = ".".join(place) or "recipe"
+    if error["type"] == "extra_forbidden":
+        return f"{key}: there is no such key. {_where(place)}"
+    message = error["msg"].removeprefix("Value error, ")
+    came = "" if error["type"] == "value_error" else f" (got {error['input']!r})"
+    return f"{key}: {message}{came}"
+
+
+def _where(place: list[str]) -> str:
+    """The nearest key of the same section, or the section where this very key is known."""
+    homes = [f"{section}.{key}" for section, key in _keys(Recipe, ()) if key == place[-1]]
+    if homes:
+        return f"Did you mean {' or '.join(homes)}?"
+    section: type[BaseModel] = Recipe
+    for name in place[:-1]:
+        section = _section(section, name) or section
+    return nearest(place[-1], section.model_fields)
+
+
+def _section(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+    field = model.model_fields.get(name)
+    options = () if field is None else (field.annotation, *getattr(field.annotation, "__args__", ()))
+    return next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), None)
+
+
+def _keys(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    for name in model.model_fields:
+        inner = _section(model, name)
+        if inner is not None and inner.__name__ != "Part":
+            yield from _keys(inner, (*path, name))
+        elif path:
+            yield ".".join(path), name

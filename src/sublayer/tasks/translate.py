@@ -1,0 +1,198 @@
+"""Pairs of anything: sentences, words to phonemes, lemma and features to a form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import torch
+from torch import Tensor, nn
+
+from sublayer.data.batch import PairBatch, pad
+from sublayer.data.bucket import TokenBatches
+from sublayer.data.examples import Pair, group
+from sublayer.errors import DataError
+from sublayer.evaluate import Score, evaluate_texts, perplexity
+from sublayer.generate import GNMT, Hypothesis, Length, Power, beam_search, early, exact, greedy
+from sublayer.models.decoding import TranslationDecoding
+from sublayer.models.seq2seq import EncoderDecoder
+from sublayer.nn import Mask
+from sublayer.tasks.base import Prediction, Scored
+from sublayer.tasks.recipe import Search
+from sublayer.text import Tokenizer
+from sublayer.train.loss import Loss, cross_entropy
+
+WINDOW = 1024  # lines that are read before they are sorted by length
+BATCH_TOKENS = 4096  # tokens of hypotheses that are decoded together
+
+
+class Translate:
+    """A model with its tokenizers and the way it searches.
+
+    source, target  one and the same tokenizer where the vocabulary is shared
+    """
+
+    def __init__(self, model: EncoderDecoder, source: Tokenizer, target: Tokenizer, search: Search) -> None:
+        self.model, self.source, self.target, self.search = model, source, target, search
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Of the source."""
+        return self.source
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    # -- training --------------------------------------------------------------------------------------------
+
+    def encode_pairs(self, pairs: Sequence[Pair]) -> list[tuple[list[int], list[int]]]:
+        """Token ids of both sides, without specials."""
+        sources = self.source.encode_batch([pair.source for pair in pairs])
+        targets = self.target.encode_batch([pair.target for pair in pairs])
+        return list(zip(sources, targets, strict=True))
+
+    def batch(self, examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> PairBatch:
+        sources, targets = zip(*examples, strict=True)
+        return PairBatch.of(
+            sources,
+            targets,
+            pad_ids=(self.source.pad, self.target.pad),
+            bos=self.target.bos,
+            eos=(self.source.eos, self.target.eos),
+        ).to(self.device)
+
+    # -- answers ---------------------------------------------------------------------------------------------
+
+    def predict(
+        self, inputs: Iterable[str], *, search: Search | None = None, window: int = WINDOW
+    ) -> Iterator[list[Prediction]]:
+        """For each line, in order, its answers, the best first. Streams, `window` lines at a time.
+
+        An empty line has one empty answer. What a line gets does not depend on its neighbours.
+        """
+        search = search or self.search
+        stream = iter(inputs)
+        while lines := list(islice(stream, window)):
+            yield from self._window(lines, search)
+
+    @torch.inference_mode()
+    def _window(self, lines: list[str], search: Search) -> list[list[Prediction]]:
+        answers = [[Prediction("", 0.0, 0.0, (), (), True)] for _ in lines]
+        full = [i for i, line in enumerate(lines) if line.strip()]
+        ids = self.source.encode_batch([lines[i] for i in full])
+        sizes = [(len(row) + 1, 0) for row in ids]
+        self.model.eval()
+        for rows in TokenBatches(sizes, BATCH_TOKENS // search.beam).in_order():
+            found = self._search([ids[row] for row in rows], search)
+            for row, hypotheses in zip(rows, found, strict=True):
+                answers[full[row]] = [self._read(h) for h in hypotheses]
+        return answers
+
+    def _search(self, ids: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
+        source, lengths = pad([[*row, self.source.eos] for row in ids], self.source.pad)
+        mask = Mask.lengths(lengths) if int(lengths.min()) < source.size(1) else None
+        longest = (search.max_ratio * lengths + search.max_extra).long()
+        start = torch.full((len(ids), 1), self.target.bos, device=self.device)
+        decoding = TranslationDecoding(self.model, source.to(self.device), _moved(mask, self.device))
+        never = (self.target.pad, self.target.unk, self.target.bos)
+        rule: Length = (GNMT if search.length_rule == "gnmt" else Power)(search.length_penalty)
+        if search.beam == 1:
+            one = greedy(decoding, start, eos=self.target.eos, max_len=longest, length=rule, never=never)
+            return [[hypothesis] for hypothesis in one]
+        return beam_search(
+            decoding,
+            start,
+            eos=self.target.eos,
+            beam=search.beam,
+            max_len=longest,
+            length=rule,
+            nbest=search.nbest,
+            never=never,
+            stop=exact if search.stop == "exact" else early,
+        )
+
+    def _read(self, hypothesis: Hypothesis) -> Prediction:
+        pieces = [self.target.piece(token) for token in hypothesis.tokens]
+        return Prediction(
+            text=self.target.decode(hypothesis.tokens),
+            score=hypothesis.score,
+            logp=hypothesis.logp,
+            tokens=(*pieces, *(["</s>"] if hypothesis.finished else [])),
+            token_logps=hypothesis.token_logps,
+            finished=hypothesis.finished,
+        )
+
+    # -- given targets ---------------------------------------------------------------------------------------
+
+    def score(self, pairs: Iterable[Pair]) -> Iterator[Scored]:
+        """Teacher-forced log-probabilities of the targets, in order."""
+        stream = iter(pairs)
+        while window := list(islice(stream, WINDOW)):
+            yield from self._scores(window)
+
+    @torch.inference_mode()
+    def _scores(self, pairs: list[Pair]) -> list[Scored]:
+        examples = self.encode_pairs(pairs)
+        scored: list[Scored | None] = [None] * len(pairs)
+        self.model.eval()
+        for rows in TokenBatches(sizes(examples), BATCH_TOKENS).in_order():
+            batch = self.batch([examples[row] for row in rows])
+            logp = _logits(self.model, batch).float().log_softmax(-1)
+            chosen = logp.gather(-1, batch.target_out[batch.target_keep][:, None])[:, 0]
+            parts = chosen.split(batch.target_keep.sum(1).tolist())
+            for row, part in zip(rows, parts, strict=True):
+                pieces = (*(self.target.piece(i) for i in examples[row][1]), "</s>")
+                scored[row] = Scored(float(part.sum()), pieces, tuple(part.tolist()))
+        return [s for s in scored if s is not None]
+
+    def evaluate(
+        self, pairs: Sequence[Pair], metrics: Sequence[str], *, search: Search | None = None, bootstrap: int = 0
+    ) -> list[Score]:
+        """Scores of the answers to the sources, every listed target of a source being right; loss and perplexity
+        are a token, EOS counted."""
+        if not pairs:
+            raise DataError("There is nothing to evaluate: 0 pairs.")
+        from_model = [name for name in metrics if name in ("loss", "perplexity")]
+        scores = {s.name: s for s in self._likelihood(pairs)} if from_model else {}
+        texts = [name for name in metrics if name not in scores]
+        if texts:
+            grouped = group(pairs)
+            answers = [found[0].text for found in self.predict((source for source, _ in grouped), search=search)]
+            for score in evaluate_texts(texts, answers, [right for _, right in grouped], bootstrap=bootstrap):
+                scores[score.name] = score
+        return [scores[name] for name in metrics]
+
+    def _likelihood(self, pairs: Sequence[Pair]) -> list[Score]:
+        total, count = 0.0, 0
+        for scored in self.score(pairs):
+            total, count = total - scored.logp, count + len(scored.token_logps)
+        return [
+            Score(name, value, count, "tokens", False, f"{name}|{self.target.kind} tokens with EOS")
+            for name, value in (("loss", total / count), ("perplexity", perplexity(total, count)))
+        ]
+
+
+def sizes(examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int]]:
+    """Lengths of both sides with EOS."""
+    return [(len(source) + 1, len(target) + 1) for source, target in examples]
+
+
+def translation_loss(smoothing: float) -> object:
+    """loss(model, batch) for the trainer, over the real target tokens."""
+
+    def loss(model: nn.Module, batch: PairBatch) -> Loss:
+        return cross_entropy(_logits(model, batch), batch.target_out[batch.target_keep], smoothing)
+
+    return loss
+
+
+def _logits(model: nn.Module, batch: PairBatch) -> Tensor:
+    """(N, V) for the N real target positions: padding never reaches the output map."""
+    mask = None if batch.source_keep is None else Mask.padding(batch.source_keep)
+    memory = model.encode(batch.source, mask)
+    return model.project(model.decode(batch.target_in, memory, None, mask)[batch.target_keep])
+
+
+def _moved(mask: Mask | None, device: torch.device) -> Mask | None:
+    return None if mask is None or mask.keep is None else Mask(keep=mask.keep.to(device))

@@ -1,0 +1,111 @@
+"""Vocabularies of whole units: characters, words, separated symbols, characters with features.
+
+One rule orders them all: the special tokens, then by falling count, then by code point.
+"""
+
+import re
+import sys
+from collections.abc import Iterable
+
+from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Tokenizer as Backend
+
+from sublayer.errors import DataError
+from sublayer.text.fit import fit
+from sublayer.text.plan import Plan
+from sublayer.text.special import FEATURE, SPECIALS, UNK
+from sublayer.text.tokenizer import Tokenizer
+
+
+def char(texts: Iterable[str], plan: Plan) -> Tokenizer:
+    """Each Unicode character is a token, spaces and line ends included."""
+    backend = Backend(models.WordLevel(unk_token=UNK))
+    backend.normalizer = normalizers.Sequence(plan.normalizers())
+    backend.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
+    backend.decoder = decoders.Fuse()
+    backend = _count(backend, texts, plan.vocab_size, plan.min_count)
+    return Tokenizer(backend, kind="char", normalization=plan.normalization)
+
+
+def word(texts: Iterable[str], plan: Plan) -> Tokenizer:
+    """What stands between white space is a token; any run of white space reads back as one space."""
+    backend = _separated(r"\s+", " ", plan)
+    backend = _count(backend, texts, plan.vocab_size, plan.min_count)
+    return Tokenizer(backend, kind="word", normalization=plan.normalization, separator=" ")
+
+
+def split(texts: Iterable[str], plan: Plan) -> Tokenizer:
+    """What stands between separators is a token, however rare; empty tokens are passed over."""
+    backend = _separated(f"(?:{re.escape(plan.separator)})+", plan.separator, plan)
+    backend = _count(backend, texts)
+    return Tokenizer(backend, kind="split", normalization=plan.normalization, separator=plan.separator)
+
+
+def features(texts: Iterable[str], plan: Plan) -> Tokenizer:
+    """``lemma#V;PST`` is the lemma's characters, then ``V`` and ``PST``; the last ``#`` divides.
+
+    The normaliser writes U+001F before each feature: so a feature is no character of the same spelling, has
+    one id wherever it stands, and a lemma may hold ``;`` and ``#``. A lemma with a ``#`` but without features
+    needs a ``#`` at its end, and is read back with it. U+001F itself is dropped from the text.
+    """
+    backend = Backend(models.WordLevel(unk_token=UNK))
+    replace, after = normalizers.Replace, r"(?=[^#]*\z)"
+    backend.normalizer = normalizers.Sequence(
+        [
+            replace(FEATURE, ""),
+            *plan.normalizers(),
+            replace(Regex(rf"(?<=#[^#]*);{after}"), FEATURE),
+            replace(Regex(f"#{after}"), FEATURE),
+            replace(Regex(rf"{FEATURE}+(?={FEATURE}|\z)"), ""),
+        ]
+    )
+    backend.pre_tokenizer = pre_tokenizers.Split(Regex(f"{FEATURE}[^{FEATURE}]*|[^{FEATURE}]"), "isolated")
+    backend.decoder = decoders.Sequence(
+        [
+            decoders.Fuse(),
+            decoders.Replace(Regex(rf"(?<=\A[^{FEATURE}]*#[^{FEATURE}]*)\z"), "#"),
+            decoders.Replace(Regex(rf"\A[^{FEATURE}]*\K{FEATURE}"), "#"),
+            decoders.Replace(FEATURE, ";"),
+        ]
+    )
+    backend = _count(backend, texts)
+    vocabulary = backend.get_vocab()
+    # Features last; the sort is stable, so that each half keeps its order.
+    tokens = sorted(
+        sorted(vocabulary, key=vocabulary.__getitem__), key=lambda token: token.startswith(FEATURE)
+    )
+    backend.model = models.WordLevel({token: i for i, token in enumerate(tokens)}, unk_token=UNK)
+    return Tokenizer(backend, kind="features", normalization=plan.normalization)
+
+
+def _separated(run: str, separator: str, plan: Plan) -> Backend:
+    """Tokens are kept with their separator before them, so that none is spelled like a special token."""
+    backend = Backend(models.WordLevel(unk_token=UNK))
+    backend.normalizer = normalizers.Sequence(
+        [
+            *plan.normalizers(),
+            normalizers.Replace(Regex(run), separator),
+            normalizers.Replace(Regex(rf"\A{re.escape(separator)}|{re.escape(separator)}\z"), ""),
+            normalizers.Prepend(separator),
+        ]
+    )
+    backend.pre_tokenizer = pre_tokenizers.Split(separator, "merged_with_next")
+    first = decoders.Replace(Regex(rf"\A{re.escape(separator)}"), "")
+    backend.decoder = decoders.Sequence([decoders.Fuse(), first])
+    return backend
+
+
+def _count(
+    backend: Backend, texts: Iterable[str], vocab_size: int = sys.maxsize, min_count: int = 1
+) -> Backend:
+    """The backend with its vocabulary: special tokens, then falling count, then code point."""
+    trainer = trainers.WordLevelTrainer(
+        vocab_size=vocab_size, min_frequency=min_count, special_tokens=list(SPECIALS), show_progress=False
+    )
+    backend = fit(backend, texts, trainer)
+    if backend.get_vocab_size() == len(SPECIALS):
+        raise DataError(
+            f"No token is left to learn from these texts at min_count={min_count}. "
+            "Give texts that hold more than separators, or a smaller min_count."
+        )
+    return backend

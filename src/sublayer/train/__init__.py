@@ -1,0 +1,1 @@
+"""The training loop. It knows no task: it is handed `loss(model, batch)`."""

@@ -1,0 +1,36 @@
+"""Optimisers."""
+
+from collections.abc import Callable, Iterable
+
+import torch
+from torch import nn
+
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+
+
+def optimizer(
+    model: nn.Module,
+    kind: str,
+    *,
+    betas: tuple[float, float] = (0.9, 0.98),
+    eps: float = 1e-9,
+    weight_decay: float = 0.0,
+) -> torch.optim.Optimizer:
+    """One update kernel for all tensors. Matrices decay; norms and biases do not. Each tied tensor comes once."""
+    matrices = [p for p in model.parameters() if p.requires_grad and p.dim() > 1]
+    vectors = [p for p in model.parameters() if p.requires_grad and p.dim() <= 1]
+    groups = [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+    return OPTIMIZERS[kind]([g for g in groups if g["params"]], betas=betas, eps=eps, fused=True)
+
+
+def scale_gradients(parameters: Iterable[nn.Parameter], factor: float) -> None:
+    """In place: how a sum over tokens becomes a mean, once, after all micro-batches."""
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    if gradients:
+        torch._foreach_mul_(gradients, factor)
+
+
+def clip(parameters: Iterable[nn.Parameter], most: float) -> float:
+    """Scale the gradients so that their joint norm is at most `most` (0: leave them); the norm before it."""
+    limit = most if most > 0 else float("inf")
+    return float(torch.nn.utils.clip_grad_norm_(list(parameters), limit, foreach=True))

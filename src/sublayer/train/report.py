@@ -1,0 +1,68 @@
+"""What a run tells while it goes on. A listener is handed in; several are joined by `Listeners`."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One update. `loss` is the mean of -log p a token since the last record; times are in seconds."""
+
+    step: int
+    steps: int
+    epoch: int
+    loss: float
+    rate: float
+    tokens_per_second: float
+    spent: float
+    left: float
+
+
+class Listener(Protocol):
+    def step(self, progress: Progress) -> None: ...
+
+    def record(self, line: dict[str, Any]) -> None:
+        """A line of metrics: the same, number for number, in a run that was stopped and resumed."""
+
+    def message(self, text: str) -> None: ...
+
+
+class Listeners:
+    """Tells all of them."""
+
+    def __init__(self, listeners: Sequence[Listener]) -> None:
+        self.listeners = listeners
+
+    def step(self, progress: Progress) -> None:
+        for listener in self.listeners:
+            listener.step(progress)
+
+    def record(self, line: dict[str, Any]) -> None:
+        for listener in self.listeners:
+            listener.record(line)
+
+    def message(self, text: str) -> None:
+        for listener in self.listeners:
+            listener.message(text)
+
+
+class JsonLines:
+    """Appends each record to a file. `after` drops the lines that a resumed run is about to write again."""
+
+    def __init__(self, path: Path, *, after: int | None = None) -> None:
+        self.path = path
+        if after is not None and path.exists():
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            kept = [line for line in lines if line.endswith("\n") and json.loads(line)["step"] <= after]
+            path.write_text("".join(kept), encoding="utf-8", newline="\n")
+
+    def step(self, progress: Progress) -> None: ...
+
+    def record(self, line: dict[str, Any]) -> None:
+        with self.path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+    def message(self, text: str) -> None: ...

@@ -1,0 +1,109 @@
+"""All that a run needs to go on as if it had never stopped: weights, moments, generators, place in the data."""
+
+import json
+import os
+import random
+import shutil
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from sublayer.errors import CheckpointError
+from sublayer.models.store import load_tensors, load_weights, plain, save_tensors, save_weights
+
+
+@dataclass
+class Position:
+    """Where a run stands, and what it has seen since its last record."""
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    seconds: float = 0.0
+    skipped: int = 0
+    best: float | None = None
+    best_step: int = 0
+    waited: int = 0
+    window_nll: float = 0.0
+    window_tokens: int = 0
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def save(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, position: Position) -> Path:
+    """A folder `step-…` under `folder`, there only when it is whole."""
+    done = folder / f"step-{position.step:08d}"
+    part = folder / f".{done.name}.part"
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    save_weights(model, part / "model.safetensors")
+    tensors, numbers = _moments(model, optimizer)
+    generators, generator_numbers = _generators()
+    save_tensors(tensors | generators, part / "state.safetensors")
+    state = {"position": asdict(position), "optimizer": numbers, "generators": generator_numbers}
+    (part / "state.json").write_text(json.dumps(state), encoding="utf-8")
+    shutil.rmtree(done, ignore_errors=True)
+    os.replace(part, done)
+    return done
+
+
+def restore(checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Position:
+    """Put everything back; CheckpointError where the folder does not hold what it should."""
+    try:
+        state = json.loads((checkpoint / "state.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{checkpoint} is no checkpoint: {error}") from None
+    load_weights(model, checkpoint / "model.safetensors")
+    tensors = load_tensors(checkpoint / "state.safetensors")
+    for name, parameter in _named(model, optimizer):
+        moments = {key.split("/", 2)[1]: t for key, t in tensors.items() if key.split("/", 2)[2:] == [name]}
+        optimizer.state[parameter] = moments | state["optimizer"].get(name, {})
+    torch.set_rng_state(tensors["generator/torch"])
+    for i in range(torch.cuda.device_count()):
+        if f"generator/cuda{i}" in tensors:
+            torch.cuda.set_rng_state(tensors[f"generator/cuda{i}"], i)
+    version, numbers, gauss = state["generators"]["python"]
+    random.setstate((version, tuple(numbers), gauss))
+    np.random.set_state(state["generators"]["numpy"])
+    return Position(**state["position"])
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """Whole checkpoints under `folder`, oldest first."""
+    return sorted(p for p in folder.glob("step-*") if (p / "state.json").exists())
+
+
+def rotate(folder: Path, keep: int) -> None:
+    """Remove all but the newest `keep`."""
+    for old in checkpoints(folder)[:-keep]:
+        shutil.rmtree(old)
+
+
+def _named(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[tuple[str, nn.Parameter]]:
+    held = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    return [(plain(name), p) for name, p in model.named_parameters() if id(p) in held]
+
+
+def _moments(
+    model: nn.Module, optimizer: torch.optim.Optimizer
+) -> tuple[dict[str, torch.Tensor], dict[str, dict[str, float]]]:
+    tensors: dict[str, torch.Tensor] = {}
+    numbers: dict[str, dict[str, float]] = {}
+    for name, parameter in _named(model, optimizer):
+        for key, value in optimizer.state.get(parameter, {}).items():
+            if isinstance(value, torch.Tensor):
+                tensors[f"optimizer/{key}/{name}"] = value
+            else:
+                numbers.setdefault(name, {})[key] = value
+    return tensors, numbers
+
+
+def _generators() -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    tensors = {"generator/torch": torch.get_rng_state()}
+    tensors |= {f"generator/cuda{i}": torch.cuda.get_rng_state(i) for i in range(torch.cuda.device_count())}
+    kind, keys, *rest = np.random.get_state()  # type: ignore[misc]
+    numpy_state = [str(kind), [int(k) for k in keys], *rest]  # type: ignore[has-type]
+    return tensors, {"python": random.getstate(), "numpy": numpy_state}

@@ -1,0 +1,206 @@
+"""The loop."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from torch import nn
+
+from sublayer.models.store import save_weights
+from sublayer.train.loss import Loss, no_loss
+from sublayer.train.optim import clip, scale_gradients
+from sublayer.train.report import Listener, Progress
+from sublayer.train.schedule import Schedule
+from sublayer.train.state import Position, restore, rotate, save
+
+
+class Batches(Protocol):
+    """Training data as the loop sees it."""
+
+    def epoch(self, number: int) -> Sequence[Any]:
+        """What to make the batches of this epoch from, in order."""
+
+    def make(self, rows: Any) -> Any:
+        """A batch, ready for the loss."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Which metric decides what is best, and how many validations without a better one end the run (0: none do)."""
+
+    metric: str = "loss"
+    higher_is_better: bool = False
+    patience: int = 0
+
+    def better(self, new: float, best: float | None) -> bool:
+        return best is None or (new > best if self.higher_is_better else new < best)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When things happen, in updates; `minutes` ends a run by the clock (0: no limit) and bends its schedule so
+    that the rate has come down by then."""
+
+    steps: int
+    minutes: float = 0.0
+    accumulate: int = 1
+    clip: float = 1.0
+    log_every: int = 50
+    validate_every: int = 500
+    save_every: int = 500
+    keep: int = 1
+
+
+class Trainer:
+    """Trains `model` by `loss(model, batch)`.
+
+    validate  gives the metrics of the model as it stands
+    folder    where `model.safetensors` (the best, or the last without validation) and `checkpoints/` go
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        loss: Callable[[nn.Module, Any], Loss],
+        batches: Batches,
+        optimizer: torch.optim.Optimizer,
+        schedule: Schedule,
+        limits: Limits,
+        *,
+        folder: Path,
+        listener: Listener,
+        validate: Callable[[], dict[str, float]] | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self.model, self.loss, self.batches = model, loss, batches
+        self.optimizer, self.schedule, self.limits = optimizer, schedule, limits
+        self.folder, self.listener = folder, listener
+        self.validate, self.watch = validate, watch or Watch()
+        self.at = Position()
+
+    def resume(self, checkpoint: Path) -> None:
+        """Go on from a checkpoint of this run."""
+        self.at = restore(checkpoint, self.model, self.optimizer)
+
+    def run(self) -> Position:
+        """Train to the end; where the run stands then."""
+        begun = time.monotonic() - self.at.seconds
+        self.model.train()
+        if self._is_last():
+            return self.at
+        for group in self._groups():
+            self.at.seconds = time.monotonic() - begun
+            self._update(group)
+            self.at.seconds = time.monotonic() - begun
+            last = self._is_last()
+            if self.validate is not None and (last or self.at.step % self.limits.validate_every == 0):
+                last = self._validate() or last
+            if last or self.at.step % self.limits.save_every == 0:
+                self._save()
+            if last:
+                break
+        return self.at
+
+    def _groups(self) -> Iterator[list[Any]]:
+        """Micro-batches that make one update, epoch after epoch, from where the run stands."""
+        while True:
+            rows = self.batches.epoch(self.at.epoch)
+            while self.at.batch < len(rows):
+                upto = min(self.at.batch + self.limits.accumulate, len(rows))
+                group = [self.batches.make(r) for r in rows[self.at.batch : upto]]
+                self.at.batch = upto
+                yield group
+            self.at.epoch, self.at.batch = self.at.epoch + 1, 0
+
+    def _update(self, group: list[Any]) -> None:
+        started = time.monotonic()
+        summed = no_loss()
+        for batch in group:
+            loss = self.loss(self.model, batch)
+            loss.total.backward()
+            summed = Loss(summed.total, summed.nll + loss.nll.cpu(), summed.count + loss.count)
+        self.at.step += 1
+        rate = self.schedule(self._effective_step())
+        if summed.count == 0:
+            self.at.skipped += 1
+        else:
+            scale_gradients(self.model.parameters(), 1 / summed.count)
+            if self.limits.clip:
+                clip(self.model.parameters(), self.limits.clip)
+            for settings in self.optimizer.param_groups:
+                settings["lr"] = rate
+            self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self._tell(summed, rate, time.monotonic() - started)
+
+    def _tell(self, summed: Loss, rate: float, seconds: float) -> None:
+        self.at.window_nll += float(summed.nll)
+        self.at.window_tokens += summed.count
+        mean = self.at.window_nll / max(self.at.window_tokens, 1)
+        spent, done = self.at.seconds, self._done()
+        self.listener.step(
+            Progress(
+                step=self.at.step,
+                steps=self.limits.steps,
+                epoch=self.at.epoch,
+                loss=mean,
+                rate=rate,
+                tokens_per_second=summed.count / seconds,
+                spent=spent,
+                left=spent * (1 - done) / done,
+            )
+        )
+        if self.at.step % self.limits.log_every == 0:
+            line = {"step": self.at.step, "epoch": self.at.epoch, "loss": mean, "rate": rate}
+            self.listener.record(line | ({"skipped": self.at.skipped} if self.at.skipped else {}))
+            self.at.window_nll, self.at.window_tokens = 0.0, 0
+
+    def _validate(self) -> bool:
+        """Whether the run has waited long enough for a better one."""
+        assert self.validate is not None
+        metrics = self.validate()
+        self.model.train()
+        score = metrics[self.watch.metric]
+        if self.watch.better(score, self.at.best):
+            self.at.best, self.at.best_step, self.at.waited = score, self.at.step, 0
+            save_weights(self.model, self.folder / "model.safetensors")
+        else:
+            self.at.waited += 1
+        best = {"best": self.at.best, "best_step": self.at.best_step}
+        self.listener.record({"step": self.at.step, **{f"valid_{k}": v for k, v in metrics.items()}, **best})
+        if 0 < self.watch.patience <= self.at.waited:
+            self.listener.message(
+                f"Stopped: {self.watch.metric} has not been better than {self.at.best:.4f} "
+                f"(step {self.at.best_step}) for {self.at.waited} validations."
+            )
+            return True
+        return False
+
+    def _save(self) -> None:
+        if self.validate is None:
+            save_weights(self.model, self.folder / "model.safetensors")
+        save(self.folder / "checkpoints", self.model, self.optimizer, self.at)
+        rotate(self.folder / "checkpoints", self.limits.keep)
+
+    def _effective_step(self) -> float:
+        """The step, or further on where the clock runs ahead of it."""
+        return max(float(self.at.step), self._by_clock() * self.limits.steps)
+
+    def _by_clock(self) -> float:
+        return self.at.seconds / (60 * self.limits.minutes) if self.limits.minutes else 0.0
+
+    def _done(self) -> float:
+        return max(self.at.step / self.limits.steps, self._by_clock())
+
+    def _is_last(self) -> bool:
+        if self._done() < 1:
+            return False
+        if self.at.step < self.limits.steps:
+            self.listener.message(
+                f"Stopped by the clock after {self.limits.minutes:g} minutes, at step {self.at.step} of "
+                f"{self.limits.steps}."
+            )
+        return True

@@ -1,0 +1,20 @@
+import math
+
+import pytest
+
+from sublayer.errors import DataError
+from sublayer.evaluate import perplexity, token_mean
+
+
+def test_perplexity_of_a_uniform_guess_is_the_number_of_choices():
+    assert perplexity(10 * math.log(50), 10) == pytest.approx(50)
+
+
+def test_a_diverged_model_has_infinite_perplexity():
+    assert perplexity(1e6, 1) == math.inf
+
+
+@pytest.mark.parametrize("function", [token_mean, perplexity])
+def test_no_tokens_is_an_error_and_never_nan(function):
+    with pytest.raises(DataError, match="at least one token, and there are 0. Is the evaluation set empty"):
+        function(0.0, 0)
