@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from sublayer.cli import demo, evaluate, predict, schema, score, show, train, validate
+from sublayer.cli import attend, demo, evaluate, predict, schema, score, show, train, validate
 from sublayer.errors import SublayerError
 
 app = typer.Typer(
@@ -14,10 +14,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Transformers that learn from your own text. Start with: sublayer demo",
 )
-for verb in (demo.demo, train.train, evaluate.evaluate, predict.predict, score.score, show.show):
+for verb in (
+    demo.demo,
+    train.train,
+    evaluate.evaluate,
+    predict.predict,
+    score.score,
+    show.show,
+    attend.attend,
+    validate.validate,
+    schema.schema,
+):
     app.command()(verb)
-app.command("validate")(validate.validate)
-app.command("schema")(schema.schema)
 
 
 def run() -> None:

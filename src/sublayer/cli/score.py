@@ -13,7 +13,7 @@ def score(
     tokens: Annotated[bool, typer.Option("--tokens", help="a log-probability for each token too")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="an object a line")] = False,
 ) -> None:
-    """Log-probability (nats, EOS counted) of each given target. A pair with an empty side has none: its line is empty."""
+    """Log-probability (nats, EOS counted) of each given target; an empty line for a pair with an empty side."""
     from sublayer.data import read_pairs
     from sublayer.tasks.bundle import load
 

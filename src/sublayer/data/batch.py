@@ -40,7 +40,13 @@ class PairBatch:
 
     @classmethod
     def of(
-        cls, sources: Sequence[Ids], targets: Sequence[Ids], *, pad_ids: tuple[int, int], bos: int, eos: tuple[int, int]
+        cls,
+        sources: Sequence[Ids],
+        targets: Sequence[Ids],
+        *,
+        pad_ids: tuple[int, int],
+        bos: int,
+        eos: tuple[int, int],
     ) -> PairBatch:
         """From token ids without specials; source and target have vocabularies of their own."""
         source, lengths = pad([[*row, eos[0]] for row in sources], pad_ids[0])

@@ -90,9 +90,7 @@ def text_of(raw: bytes) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"not UTF-8 (0x{raw[error.start]:02x} is byte {error.start + 1} of the line)"
-        ) from None
+        raise ValueError(f"not UTF-8 (0x{raw[error.start]:02x} is byte {error.start + 1} of the line)") from None
 
 
 def _counted(cells: list[str]) -> str:

@@ -45,9 +45,7 @@ def matches(hypotheses: Sequence[str], references: References, counted: bool) ->
 
     Blanks at either end of a text aside, the texts must be the same.
     """
-    found = [
-        h.strip() in {r.strip() for r in accepted} for h, accepted in zip(hypotheses, references, strict=True)
-    ]
+    found = [h.strip() in {r.strip() for r in accepted} for h, accepted in zip(hypotheses, references, strict=True)]
     rows = [(match == counted, 1) for match in found]
     return Measured(rows, _percent, len(rows), f"{reference_count(references)}|ref:any")
 

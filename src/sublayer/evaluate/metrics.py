@@ -96,9 +96,7 @@ def _measures(names: Sequence[str]) -> list[Measure]:
         if name not in METRICS:
             problems.append(f"unknown metric {name!r}. {nearest(name, METRICS)}")
         elif name not in from_texts:
-            problems.append(
-                f"{name!r} comes from the model, not from texts. Of texts: {', '.join(from_texts)}."
-            )
+            problems.append(f"{name!r} comes from the model, not from texts. Of texts: {', '.join(from_texts)}.")
     if problems:
         raise ConfigError(listing("These metrics cannot be computed:", problems))
     return [from_texts[name] for name in names]

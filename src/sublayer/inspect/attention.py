@@ -1,7 +1,7 @@
 """Attention weights, taken while the model runs."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import torch
@@ -9,20 +9,21 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sublayer.errors import ConfigError, ShapeError, listing, nearest
-from sublayer.nn import Eager, Fused, Mask, MultiHeadAttention, attention
-from sublayer.nn.kernel import Kernel, ScoreMod
+from sublayer.nn import Eager, Fused, Mask, MultiHeadAttention
+from sublayer.nn.kernel import Kernel
 
 
 class AttentionMaps(Mapping[str, Tensor]):
     """Weights (B, H, T, S) by the name of the attention that computed them, in the model's order.
 
-    A row is a query, a column a key. Rows sum to 1, and hidden entries are exactly 0. The weights are those before
-    dropout and carry no gradient.
+    A row is a query, a column a key. Rows sum to 1, and hidden entries are exactly 0. The weights are those
+    before dropout and carry no gradient.
 
-    Several calls of one attention follow each other along T, as the steps of cached decoding do: row t has t + 1
-    keys, and zeros fill it up to the longest S. So one `with` takes one pass, or one decoding. A search reorders the
-    rows of the batch between steps, and nothing here follows them: decode greedily, or run the model once over the
-    finished target. A layer that stands in several places has several names; its calls are dealt to them in turn.
+    Several calls of one attention follow each other along T, as the steps of cached decoding do: row t has
+    t + 1 keys, and zeros fill it up to the longest S. So one `with` takes one pass, or one decoding. A search
+    reorders the rows of the batch between steps, and nothing here follows them: decode greedily, or run the
+    model once over the finished target. A layer that stands in several places has several names; its calls
+    are dealt to them in turn.
 
     calls  name -> the weights of each call as they came
     """
@@ -70,11 +71,11 @@ class AttentionMaps(Mapping[str, Tensor]):
 def attention_maps(model: nn.Module) -> Iterator[AttentionMaps]:
     """Record the weights of every `MultiHeadAttention` in the model for the length of the `with`.
 
-    Meanwhile attention is computed as `Eager` does, so outputs are what they were, to rounding. Afterwards the model
-    is as before. Its mode is left alone: call model.eval() to run without dropout.
+    Meanwhile attention is computed as `Eager` does, so outputs are what they were, to rounding. Afterwards
+    the model is as before. Its mode is left alone: call model.eval() to run without dropout.
 
-    ConfigError where the model has no such attention, or one with a kernel other than `Eager` and `Fused`: what that
-    computes need not be this softmax, and its outputs would change.
+    ConfigError where the model has no such attention, or one with a kernel other than `Eager` and `Fused`:
+    what that computes need not be this softmax, and its outputs would change.
     """
     found = attentions(model)
     others = [f"{name}: {type(m.kernel).__name__}" for m, (name, *_) in found.items() if not _is_exact(m.kernel)]
@@ -94,7 +95,9 @@ def attentions(model: nn.Module) -> dict[MultiHeadAttention, list[str]]:
         if isinstance(module, MultiHeadAttention):
             found.setdefault(module, []).append(name)
     if not found:
-        raise ConfigError(f"{type(model).__name__} holds no sublayer.nn.MultiHeadAttention, so there is nothing to see.")
+        raise ConfigError(
+            f"{type(model).__name__} holds no sublayer.nn.MultiHeadAttention, so there is nothing to see."
+        )
     return found
 
 
@@ -124,18 +127,14 @@ class _Recorder:
     """`Eager` that hands the weights of each call to the next of `places`, over and over."""
 
     def __init__(self, kernel: Kernel, places: list[list[Tensor]]) -> None:
-        self.score_mod: ScoreMod | None = getattr(kernel, "score_mod", None)
+        self.eager = kernel if isinstance(kernel, Eager) else Eager()
         self.places = places
         self.called = 0
 
     def __call__(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, *, scale: float | None, dropout: float
     ) -> Tensor:
-        groups = q.size(1) // k.size(1)
-        if groups > 1:
-            k, v = (x.repeat_interleave(groups, 1) for x in (k, v))
-        drop: Callable[[Tensor], Tensor] | None = (lambda w: F.dropout(w, dropout)) if dropout else None
-        output, weights = attention(q, k, v, mask, drop, scale=scale, score_mod=self.score_mod)
+        output, weights = self.eager.weigh(q, k, v, mask, scale=scale, dropout=dropout)
         self.places[self.called % len(self.places)].append(weights.detach())
         self.called += 1
         return output
@@ -145,8 +144,9 @@ def _joined(name: str, calls: list[Tensor]) -> Tensor:
     batches = sorted({call.size(0) for call in calls})
     if len(batches) > 1:
         raise ShapeError(
-            f"{name} was called with batches of {' and '.join(map(str, batches))} rows, which cannot follow each "
-            f"other. Take one pass, or one greedy decoding, in a with; or read maps.calls[{name!r}] call by call."
+            f"{name} was called with batches of {' and '.join(map(str, batches))} rows, which cannot follow "
+            "each other. Take one pass, or one greedy decoding, in a with; "
+            f"or read maps.calls[{name!r}] call by call."
         )
     longest = max(call.size(-1) for call in calls)
     return torch.cat([F.pad(call, (0, longest - call.size(-1))) for call in calls], dim=-2)

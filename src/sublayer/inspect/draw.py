@@ -12,12 +12,20 @@ import torch
 from torch import Tensor
 
 from sublayer.errors import ConfigError, ShapeError, listing
-from sublayer.inspect.page import caption, page
+from sublayer.inspect.page import TURNED, page, words
 
 Labels = Sequence[str] | Mapping[str, Sequence[str]]
 
 SUFFIXES = (".html", ".png", ".svg")
-CJK = ("Noto Sans CJK", "Source Han Sans", "WenQuanYi", "PingFang", "Hiragino Sans", "Microsoft YaHei", "SimHei")
+CJK = (
+    "Noto Sans CJK",
+    "Source Han Sans",
+    "WenQuanYi",
+    "PingFang",
+    "Hiragino Sans",
+    "Microsoft YaHei",
+    "SimHei",
+)
 
 
 class AttentionPicture:
@@ -40,7 +48,8 @@ class AttentionPicture:
         self.maps = dict(maps) if isinstance(maps, Mapping) else {"attention": maps}
         self.rows, self.columns = self._labels(rows), self._labels(columns)
         self.title = title
-        if problems := [p for kind in self.maps for p in self._problems(kind)]:
+        found = [problem for kind in self.maps for problem in self._problems(kind)]
+        if problems := found if self.maps else ["there are no weights."]:
             raise ShapeError(listing("The picture cannot be drawn:", problems))
 
     def _labels(self, labels: Labels) -> dict[str, list[str]]:
@@ -59,18 +68,22 @@ class AttentionPicture:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values: the title, and of each kind its rows, columns and weights (L, 1 + H, T, S). The first of the
-        heads is the mean of them all."""
+        """Plain values: the title, and of each kind its rows, columns and weights (L, 1 + H, T, S), where the
+        first of the heads is the mean of them all."""
         return {
             "title": self.title,
             "kinds": {
-                kind: {"rows": self.rows[kind], "columns": self.columns[kind], "weights": list(map(_views, layers))}
+                kind: {
+                    "rows": self.rows[kind],
+                    "columns": self.columns[kind],
+                    "weights": list(map(_views, layers)),
+                }
                 for kind, layers in self.maps.items()
             },
         }
 
     def html(self) -> str:
-        """A page that needs nothing else: kind, layer and head to choose from, weights under pointer and arrow keys."""
+        """A page that needs nothing else, with kind, layer and head to choose and every weight to read."""
         return page(self.to_dict())
 
     def _repr_html_(self) -> str:
@@ -82,7 +95,7 @@ class AttentionPicture:
         )
 
     def png(self, path: str | Path) -> None:
-        """Every kind and layer, mean of heads, on one sheet. ConfigError where matplotlib is not installed."""
+        """Every kind and layer, mean of heads, on one sheet. ConfigError where matplotlib is missing."""
         _write(Path(path), _sheet(self.to_dict(), "png"))
 
     def save(self, path: str | Path) -> None:
@@ -108,7 +121,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _sheet(picture: Mapping[str, Any], format: str) -> bytes:
-    """Kinds below each other, layers side by side. A bare Figure: pyplot and its global state stay out of it."""
+    """Kinds below each other, layers side by side. A bare Figure leaves pyplot's global state alone."""
     try:
         from matplotlib.colors import LinearSegmentedColormap
         from matplotlib.figure import Figure
@@ -121,26 +134,39 @@ def _sheet(picture: Mapping[str, Any], format: str) -> bytes:
 
     kinds = picture["kinds"]
     sizes = [_inches(kind) for kind in kinds.values()]
-    width, heights = max(w for w, _ in sizes), [h for _, h in sizes]
-    figure = Figure(figsize=(width, sum(heights) + 0.4), dpi=150, layout="constrained")
+    heights = [height for _, height in sizes]
+    size = (max(width for width, _ in sizes), sum(heights) + 0.4)
+    figure = Figure(figsize=size, dpi=150, layout="constrained")
     figure.suptitle(picture["title"], fontweight="bold", **text)
     parts = figure.subfigures(len(kinds), 1, squeeze=False, height_ratios=heights)[:, 0]
     for part, (name, kind) in zip(parts, kinds.items(), strict=True):
-        part.suptitle(f"{name}. {caption(name)} Mean of heads.", fontsize=9, **text)
-        means = [layer[0] for layer in kind["weights"]]
-        top = max(w for mean in means for line in mean for w in line)
-        axes = part.subplots(1, len(means), squeeze=False)[0]
-        for i, (axis, mean) in enumerate(zip(axes, means, strict=True), 1):
-            image = axis.imshow(mean, cmap=ramp, vmin=0, vmax=top or 1)
-            axis.set_title(f"layer {i}", fontsize=9)
-            axis.tick_params(length=0, labelsize=8, labeltop=True, labelbottom=False)
-            turned = 90 if max(map(len, kind["columns"])) > 2 else 0
-            axis.set_xticks(range(len(kind["columns"])), kind["columns"], rotation=turned, **text)
-            axis.set_yticks(range(len(kind["rows"])), kind["rows"], **text)
-        part.colorbar(image, ax=axes, shrink=0.8)
-
+        part.suptitle("{}, mean of heads\n{}".format(*words(name)), fontsize=9, **text)
+        _panels(part, kind, ramp, text)
     data = BytesIO()
     with warnings.catch_warnings():  # a machine without a font for these tokens shows boxes
         warnings.filterwarnings("ignore", "Glyph", UserWarning)
         figure.savefig(data, format=format, metadata={"Date": None} if format == "svg" else None)
     return data.getvalue()
+
+
+def _panels(part: Any, kind: Mapping[str, Any], ramp: Any, text: dict[str, Any]) -> None:
+    """The layers of one kind in a matplotlib (sub)figure, with one colour scale."""
+    means = [layer[0] for layer in kind["weights"]]
+    top = max(w for mean in means for line in mean for w in line) or 1
+    axes = part.subplots(1, len(means), squeeze=False)[0]
+    for i, (axis, mean) in enumerate(zip(axes, means, strict=True), 1):
+        image = axis.imshow(mean, cmap=ramp, vmin=0, vmax=top)
+        axis.set_title(f"layer {i}", fontsize=9)
+        axis.tick_params(length=0, labelsize=8, labeltop=True, labelbottom=False)
+        axis.set_xticks(range(len(kind["columns"])), kind["columns"], **text)
+        axis.set_yticks(range(len(kind["rows"])), kind["rows"], **text)
+        for label in axis.get_xticklabels():
+            label.set_rotation(90 if len(label.get_text()) > TURNED else 0)
+    part.colorbar(image, ax=axes, shrink=0.7, aspect=25, label="weight").ax.tick_params(labelsize=8)
+
+
+def _inches(kind: Mapping[str, Any]) -> tuple[float, float]:
+    """Width and height of a row of panels: square cells, with room for labels, caption and scale."""
+    rows, columns = (0.09 * max(map(len, kind[side])) for side in ("rows", "columns"))
+    panel = 0.24 * len(kind["columns"]) + rows + 0.4
+    return max(5.0, panel * len(kind["weights"]) + 0.9), 0.24 * len(kind["rows"]) + columns + 1.1

@@ -50,11 +50,14 @@ class Parameters(NamedTuple):
 def shapes(model: nn.Module, *inputs: Any) -> list[Row]:
     """The shapes of one forward pass, in the order in which the tensors come to be.
 
-    Letters as everywhere: embedding (B, T, D); q (B, H, T, d_k), k and v (B, G, S, d); scores (B, H, T, S); heads
-    merged (B, T, H · d_v); hidden (B, T, F); the outputs of attention, feed-forward network, stack and model.
+    embedding (B, T, D); q (B, H, T, d_k), k and v (B, G, S, d), scores (B, H, T, S), heads merged
+    (B, T, H · d_v); hidden (B, T, F); output of attention, feed-forward network, stack and model.
     """
     rows: list[Row] = []
-    with _watched(model, lambda name, what, shape: rows.append(Row(name, what, tuple(shape)))), torch.no_grad():
+    with (
+        _watched(model, lambda name, what, shape: rows.append(Row(name, what, tuple(shape)))),
+        torch.no_grad(),
+    ):
         model(*inputs)
     return rows
 
@@ -68,9 +71,9 @@ def parameters(model: nn.Module) -> Parameters:
 
 
 def flops(model: nn.Module, *inputs: Any) -> int:
-    """Floating-point operations of the matrix products in one forward pass; a multiplication and an addition are two.
-
-    Attention counts as the formula has it, every score computed, whatever a fused kernel would skip.
+    """Floating-point operations of the matrix products in one forward pass; a multiplication and an addition
+    are two. Attention counts as the formula has it, every score computed, whatever a fused
+    kernel would skip.
     """
     fused = [m for m in model.modules() if isinstance(m, MultiHeadAttention) and type(m.kernel) is Fused]
     counter = FlopCounterMode(display=False)

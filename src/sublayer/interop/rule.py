@@ -73,8 +73,7 @@ class Table:
     def under(self, theirs: str, ours: str) -> tuple[Rule, ...]:
         """The rules for a module that stands below these prefixes."""
         return tuple(
-            Rule(theirs + rule.theirs, tuple(ours + name for name in rule.names), rule.transform)
-            for rule in self.rules
+            Rule(theirs + rule.theirs, tuple(ours + name for name in rule.names), rule.transform) for rule in self.rules
         )
 
     def needed(self, theirs: Tensors) -> dict[str, Tensor]:

@@ -46,9 +46,7 @@ def build(config: ModelConfig) -> Model:
         model = CausalLM(embed, _decoder(config, cross=False), _project(config))
     else:
         source, target = (_embed(config, _vocab(config, side), side) for side in ("source", "target"))
-        model = EncoderDecoder(
-            source, _encoder(config), target, _decoder(config, cross=True), _project(config)
-        )
+        model = EncoderDecoder(source, _encoder(config), target, _decoder(config, cross=True), _project(config))
     init.scaled(model)
     _tie(model, config.tie)
     return model
@@ -57,9 +55,7 @@ def build(config: ModelConfig) -> Model:
 def _vocab(config: ModelConfig, side: str) -> int:
     size: int | None = getattr(config, f"{side}_vocab")
     if size is None:
-        raise ConfigError(
-            f"{side}_vocab is not set: an {config.architecture} model needs the size of its vocabulary."
-        )
+        raise ConfigError(f"{side}_vocab is not set: an {config.architecture} model needs the size of its vocabulary.")
     return size
 
 
@@ -119,9 +115,7 @@ def _encoder(config: ModelConfig) -> Encoder:
     turned = config.position.kind in TURNED
     connect = partial(SublayerConnection, norm=_norm(config), norm_first=config.norm_first)
     layers = [
-        EncoderLayer(
-            config.d_model, _attention(config, turned=turned), _ffn(config), config.dropout, connect=connect
-        )
+        EncoderLayer(config.d_model, _attention(config, turned=turned), _ffn(config), config.dropout, connect=connect)
         for _ in range(config.encoder_layers)
     ]
     return Encoder(layers, _last(config), bias=_bias(config, bidirectional=True))
@@ -155,9 +149,11 @@ def _project(config: ModelConfig) -> nn.Linear:
 
 
 def _tie(model: Model, tie: str) -> None:
-    if isinstance(model, CausalLM) and tie != "none":
-        model.project.weight = model.embed.tokens.weight
-    if isinstance(model, EncoderDecoder) and tie != "none":
-        model.project.weight = model.target_embed.tokens.weight
-        if tie == "all":
-            model.source_embed.tokens.weight = model.target_embed.tokens.weight
+    if tie == "none" or isinstance(model, EncoderModel):
+        return
+    target = model.embed if isinstance(model, CausalLM) else model.target_embed
+    assert isinstance(target, Embeddings) and isinstance(model.project, nn.Linear)
+    model.project.weight = target.tokens.weight
+    if tie == "all" and isinstance(model, EncoderDecoder):
+        assert isinstance(model.source_embed, Embeddings | FeatureEmbeddings)
+        model.source_embed.tokens.weight = target.tokens.weight

@@ -42,26 +42,16 @@ class ModelConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     architecture: Literal["encoder-decoder", "encoder", "decoder"] = "encoder-decoder"
-    source_vocab: int | None = Field(
-        None, ge=1, description="size of the source vocabulary; set from the data"
-    )
-    target_vocab: int | None = Field(
-        None, ge=1, description="size of the target vocabulary; set from the data"
-    )
+    source_vocab: int | None = Field(None, ge=1, description="size of the source vocabulary; set from the data")
+    target_vocab: int | None = Field(None, ge=1, description="size of the target vocabulary; set from the data")
     d_model: int = Field(256, ge=1, description="width of the stream")
     num_heads: int = Field(4, ge=1, description="attention heads")
-    num_kv_heads: int | None = Field(
-        None, ge=1, description="heads that share keys and values; num_heads by default"
-    )
+    num_kv_heads: int | None = Field(None, ge=1, description="heads that share keys and values; num_heads by default")
     encoder_layers: int = Field(4, ge=0)
     decoder_layers: int = Field(4, ge=0)
     d_ff: int | None = Field(None, ge=1, description="hidden width of the feed-forward network; 4 · d_model")
-    dropout: float = Field(
-        0.1, ge=0, lt=1, description="on sublayers, embeddings and the feed-forward network"
-    )
-    attention_dropout: float = Field(
-        0.0, ge=0, lt=1, description="on attention weights; slower where it is not 0"
-    )
+    dropout: float = Field(0.1, ge=0, lt=1, description="on sublayers, embeddings and the feed-forward network")
+    attention_dropout: float = Field(0.0, ge=0, lt=1, description="on attention weights; slower where it is not 0")
     activation: Literal["relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"] = Field(
         "relu", description="of the feed-forward network"
     )
@@ -101,11 +91,7 @@ class ModelConfig(BaseModel):
             )
         if self.num_kv_heads is not None and self.num_heads % self.num_kv_heads:
             found.append(f"num_heads={self.num_heads} is no multiple of num_kv_heads={self.num_kv_heads}")
-        if (
-            self.tie == "all"
-            and self.architecture == "encoder-decoder"
-            and self.source_vocab != self.target_vocab
-        ):
+        if self.tie == "all" and self.architecture == "encoder-decoder" and self.source_vocab != self.target_vocab:
             found.append(
                 f"tie='all' needs one vocabulary, and source_vocab={self.source_vocab}, "
                 f"target_vocab={self.target_vocab}: set text.shared to true, or tie to 'target'"

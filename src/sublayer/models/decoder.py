@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from sublayer.models.encoder import positions
-from sublayer.nn import DecoderCache, Mask
+from sublayer.nn import Decoder, DecoderCache, Mask
 
 
 class CausalLM(nn.Module):
@@ -13,15 +13,13 @@ class CausalLM(nn.Module):
     cache  what has been decoded; ids then holds the new tokens only
     """
 
-    def __init__(self, embed: nn.Module, decoder: nn.Module, project: nn.Module) -> None:
+    def __init__(self, embed: nn.Module, decoder: Decoder, project: nn.Module) -> None:
         super().__init__()
         self.embed = embed
         self.decoder = decoder
         self.project = project
 
-    def forward(
-        self, ids: Tensor, mask: Mask | Tensor | None = None, cache: DecoderCache | None = None
-    ) -> Tensor:
+    def forward(self, ids: Tensor, mask: Mask | Tensor | None = None, cache: DecoderCache | None = None) -> Tensor:
         mask = Mask(causal=True) & Mask.of(mask)
         start = 0 if cache is None else cache.length
         x = self.embed(ids, start, index=positions(mask, ids))

@@ -2,6 +2,7 @@
 
 from torch import Tensor, nn
 
+from sublayer.errors import ShapeError
 from sublayer.nn import Mask
 
 
@@ -20,4 +21,10 @@ class EncoderModel(nn.Module):
 
 def positions(mask: Mask | None, ids: Tensor) -> Tensor | None:
     """Where each id stands, when the mask says more than 0, 1, 2, …"""
-    return None if mask is None else mask.positions(ids.size(1))
+    index = None if mask is None else mask.positions(ids.size(1))
+    if index is not None and index.shape != ids.shape and index.size(0) != 1:
+        raise ShapeError(
+            f"the mask tells of (batch, positions) {tuple(index.shape)} and the ids are {tuple(ids.shape)}. "
+            "It needs one entry an id, and with a cache one for each position decoded before too."
+        )
+    return index

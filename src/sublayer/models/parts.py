@@ -40,7 +40,5 @@ def _own(what: str, kind: str, known: dict[str, Factory]) -> Factory:
     try:
         found: Factory = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise ConfigError(
-            f"{what}: {kind!r} cannot be imported ({error}). Is it on the Python path?"
-        ) from None
+        raise ConfigError(f"{what}: {kind!r} cannot be imported ({error}). Is it on the Python path?") from None
     return found

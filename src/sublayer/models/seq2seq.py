@@ -35,7 +35,7 @@ class EncoderDecoder(nn.Module):
         source_embed: nn.Module,
         encoder: nn.Module,
         target_embed: nn.Module,
-        decoder: nn.Module,
+        decoder: Decoder,
         project: nn.Module,
     ) -> None:
         super().__init__()
@@ -109,8 +109,7 @@ class Transformer(EncoderDecoder):
         layers = range(num_layers)
         encoder = Encoder(EncoderLayer(d_model, attend(), ffn(), dropout, connect=connect) for _ in layers)
         decoder = Decoder(
-            DecoderLayer(d_model, attend(), ffn(), dropout, cross_attn=attend(), connect=connect)
-            for _ in layers
+            DecoderLayer(d_model, attend(), ffn(), dropout, cross_attn=attend(), connect=connect) for _ in layers
         )
         project = nn.Linear(d_model, target_vocab_size)
         super().__init__(embed(input_vocab_size), encoder, embed(target_vocab_size), decoder, project)

@@ -62,9 +62,7 @@ def place(model: nn.Module, tensors: Mapping[str, Tensor], origin: str) -> None:
             continue
         first, *others = found.values()
         if first.shape != state[names[0]].shape:
-            problems.append(
-                f"shape: {names[0]} is {tuple(first.shape)}, expected {tuple(state[names[0]].shape)}"
-            )
+            problems.append(f"shape: {names[0]} is {tuple(first.shape)}, expected {tuple(state[names[0]].shape)}")
         elif not all(torch.equal(first, other) for other in others):
             problems.append(f"tied, but different in the file: {' and '.join(found)}")
         moves.append((state[names[0]], first))

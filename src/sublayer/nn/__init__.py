@@ -1,5 +1,5 @@
-"""The parts. Read top to bottom: mask, norm, connection, feedforward, kernel, attention, position, bias, cache,
-embedding, layer, stack, init."""
+"""The parts, to be read in this order: mask, norm, dropout, connection, feedforward, kernel, attention, position, bias,
+cache, embedding, layer, stack, init."""
 
 from sublayer.nn.attention import MultiHeadAttention as MultiHeadAttention
 from sublayer.nn.bias import Alibi as Alibi
@@ -10,6 +10,7 @@ from sublayer.nn.cache import Growing as Growing
 from sublayer.nn.cache import KeyValue as KeyValue
 from sublayer.nn.cache import LayerCache as LayerCache
 from sublayer.nn.connection import SublayerConnection as SublayerConnection
+from sublayer.nn.dropout import Dropout as Dropout
 from sublayer.nn.embedding import Embeddings as Embeddings
 from sublayer.nn.embedding import FeatureEmbeddings as FeatureEmbeddings
 from sublayer.nn.feedforward import GEGLU as GEGLU

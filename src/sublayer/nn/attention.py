@@ -83,7 +83,7 @@ class MultiHeadAttention(nn.Module):
         q = self._turn(self._split(self.q_proj(query), self.num_heads), start)
         k, v = project() if cache is None else cache(project)
         if mask is not None:
-            mask.check(*q.shape[:3], k.size(-2))
+            mask.check(q.size(0), q.size(1), q.size(2), k.size(-2))
         dropout = self.dropout if self.training else 0.0
         heads = self.kernel(q, k, v, mask, scale=self.scale, dropout=dropout)
         return self.out_proj(heads.transpose(1, 2).flatten(2))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
+from sublayer.nn.dropout import Dropout
 from sublayer.nn.norm import LayerNorm, NormFactory
 
 
@@ -22,7 +23,7 @@ class SublayerConnection(nn.Module):
     ) -> None:
         super().__init__()
         self.norm = norm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.norm_first = norm_first
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:

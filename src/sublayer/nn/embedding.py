@@ -5,6 +5,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from sublayer.nn.dropout import Dropout
+
 
 class Embeddings(nn.Module):
     """Dropout(Norm(√d_model · E[ids] + types + positions)). Vaswani et al. 2017, sections 3.4 and 3.5.
@@ -34,11 +36,9 @@ class Embeddings(nn.Module):
         self.types = nn.Embedding(token_types, d_model) if token_types else None
         self.norm = norm
         self.scale = math.sqrt(d_model) if scale is None else scale
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
-    def forward(
-        self, ids: Tensor, start: int = 0, index: Tensor | None = None, types: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, ids: Tensor, start: int = 0, index: Tensor | None = None, types: Tensor | None = None) -> Tensor:
         x = self.tokens(ids) * self.scale
         if self.types is not None:
             x = x + self.types(torch.zeros_like(ids) if types is None else types)
@@ -64,7 +64,7 @@ class FeatureEmbeddings(nn.Module):
         self.positions = positions
         self.first_feature = first_feature
         self.scale = math.sqrt(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, ids: Tensor, start: int = 0, index: Tensor | None = None) -> Tensor:
         feature = ids >= self.first_feature

@@ -6,6 +6,7 @@ q (B, H, T, d_k), k (B, G, S, d_k), v (B, G, S, d_v), G dividing H, and gives (B
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import torch
@@ -56,12 +57,12 @@ def attention(
     weights (rows sum to 1, hidden entries are 0; taken before dropout).
     """
     if query.dim() == 3:
-        heads = (x[:, None] for x in (query, key, value))
-        output, weights = attention(*heads, mask, dropout, scale=scale, score_mod=score_mod)
+        q, k, v = query[:, None], key[:, None], value[:, None]
+        output, weights = attention(q, k, v, mask, dropout, scale=scale, score_mod=score_mod)
         return output[:, 0], weights[:, 0]
     mask = Mask.of(mask)
     if mask is not None:
-        mask.check(*query.shape[:3], key.size(-2))
+        mask.check(query.size(0), query.size(1), query.size(2), key.size(-2))
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
     scores = query @ key.transpose(-2, -1) * scale
     if score_mod is not None:
@@ -89,11 +90,17 @@ class Eager:
         scale: float | None = None,
         dropout: float = 0.0,
     ) -> Tensor:
+        return self.weigh(q, k, v, mask, scale=scale, dropout=dropout)[0]
+
+    def weigh(
+        self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, *, scale: float | None, dropout: float
+    ) -> tuple[Tensor, Tensor]:
+        """The output and the weights (B, H, T, S) before dropout."""
         groups = q.size(1) // k.size(1)
         if groups > 1:
-            k, v = (x.repeat_interleave(groups, 1) for x in (k, v))
-        drop = (lambda w: F.dropout(w, dropout)) if dropout else None
-        return attention(q, k, v, mask, drop, scale=scale, score_mod=self.score_mod)[0]
+            k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
+        drop = partial(F.dropout, p=dropout) if dropout else None
+        return attention(q, k, v, mask, drop, scale=scale, score_mod=self.score_mod)
 
 
 class Fused:

@@ -77,7 +77,5 @@ class DecoderLayer(nn.Module):
         x = self.sublayer_attn(x, lambda x_norm: self.self_attn(x_norm, x_norm, x_norm, mask=mask, **past))
         if self.cross_attn is not None and self.sublayer_cross is not None:
             cross_attn = self.cross_attn
-            x = self.sublayer_cross(
-                x, lambda x_norm: cross_attn(x_norm, memory, memory, mask=memory_mask, **read)
-            )
+            x = self.sublayer_cross(x, lambda x_norm: cross_attn(x_norm, memory, memory, mask=memory_mask, **read))
         return self.sublayer_ffn(x, self.ffn)

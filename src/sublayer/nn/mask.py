@@ -43,9 +43,7 @@ class Mask:
                 "Write Mask.padding(keep) for (batch, keys), or Mask.of(mask) for a tutorial's mask."
             )
         if self.window is not None and self.window < 0:
-            raise ShapeError(
-                f"Mask(window={self.window}) is negative: write how many positions away may be seen."
-            )
+            raise ShapeError(f"Mask(window={self.window}) is negative: write how many positions away may be seen.")
 
     # -- making one ------------------------------------------------------------------------------------------
 
@@ -91,11 +89,7 @@ class Mask:
             causal=self.causal or other.causal,
             window=min(windows, default=None),
             documents=other.documents if self.documents is None else self.documents,
-            bias=self.bias
-            if other.bias is None
-            else other.bias
-            if self.bias is None
-            else self.bias + other.bias,
+            bias=self.bias if other.bias is None else other.bias if self.bias is None else self.bias + other.bias,
         )
 
     def select(self, rows: Tensor) -> Mask:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,17 @@ class _Encoded:
         return self.task.batch([self.examples[row] for row in rows])
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """All that comes before the first update."""
+
+    recipe: Recipe
+    task: Translate
+    config: ModelConfig
+    pairs: Pairs
+    valid: Pairs | None
+
+
 def fit(recipe: Recipe, out: Path, listener: Listener, *, resume: bool = False) -> Translate:
     """Train what the recipe says into the folder `out`; the best model, ready to predict.
 
@@ -55,21 +68,27 @@ def fit(recipe: Recipe, out: Path, listener: Listener, *, resume: bool = False) 
         return _resume(out, listener)
     if (out / "recipe.yaml").exists():
         raise ConfigError(f"{out} holds a run already. Continue it with --resume, or choose another --out.")
+    ready = prepare(recipe, listener)
+    save_description(ready.task, ready.config, out)
+    write_recipe(ready.recipe, out / "recipe.yaml")
+    return _train(ready, out, listener, None)
+
+
+def prepare(recipe: Recipe, listener: Listener) -> Prepared:
+    """Read the data, fill in what the recipe leaves open, learn the vocabularies, build the model."""
     pairs, valid = _read(recipe, listener)
     choices = fill_in(recipe, pairs.items)
-    recipe = choices.recipe
     for line in choices.told:
         listener.message(line)
-    assert recipe.train is not None and recipe.model is not None
-    source, target = _tokenizers(recipe, pairs.items)
-    config = _sized(recipe.model, source, target)
-    torch.manual_seed(recipe.train.seed)
-    model = build(config)
-    assert isinstance(model, EncoderDecoder)
-    task = Translate(model.to(_device(recipe.train)), source, target, recipe.search)
-    save_description(task, config, out)
-    write_recipe(recipe.model_copy(update={"model": config}), out / "recipe.yaml")
-    return _train(task, recipe.train, pairs, valid, out, listener, None)
+    train, model = choices.recipe.train, choices.recipe.model
+    assert train is not None and model is not None
+    source, target = _tokenizers(choices.recipe, pairs.items)
+    config = _sized(model, source, target)
+    torch.manual_seed(train.seed)
+    built = build(config)
+    assert isinstance(built, EncoderDecoder)
+    task = Translate(built.to(_device(train)), source, target, recipe.search)
+    return Prepared(choices.recipe.model_copy(update={"model": config}), task, config, pairs, valid)
 
 
 def _resume(out: Path, listener: Listener) -> Translate:
@@ -77,12 +96,12 @@ def _resume(out: Path, listener: Listener) -> Translate:
     found = checkpoints(out / "checkpoints")
     if not found:
         raise CheckpointError(f"{out / 'checkpoints'} holds no whole checkpoint. Start the run anew in another folder.")
-    assert recipe.train is not None
+    assert recipe.train is not None and recipe.model is not None
     pairs, valid = _read(recipe, listener)
     task = load(out, weights=False)
     task.model.to(_device(recipe.train))
     listener.message(f"Continuing from {found[-1].name}.")
-    return _train(task, recipe.train, pairs, valid, out, listener, found[-1])
+    return _train(Prepared(recipe, task, recipe.model, pairs, valid), out, listener, found[-1])
 
 
 def _read(recipe: Recipe, listener: Listener) -> tuple[Pairs, Pairs | None]:
@@ -140,31 +159,23 @@ def _device(train: Train) -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def _train(
-    task: Translate,
-    train: Train,
-    pairs: Pairs,
-    valid: Pairs | None,
-    out: Path,
-    listener: Listener,
-    checkpoint: Path | None,
-) -> Translate:
+def _train(ready: Prepared, out: Path, listener: Listener, checkpoint: Path | None) -> Translate:
+    task, train = ready.task, ready.recipe.train
+    assert train is not None
     after = None if checkpoint is None else int(checkpoint.name.removeprefix("step-"))
     heard: list[Listener] = [listener, JsonLines(out / "metrics.jsonl", after=after)]
     if train.tensorboard:
         heard.append(TensorBoard(out / "tensorboard"))
     trainer = Trainer(
         task.model,
-        translation_loss(train.label_smoothing),
-        _Encoded(task, pairs.items, train),
-        optimizer(
-            task.model, train.optimizer, betas=train.betas, eps=train.eps, weight_decay=train.weight_decay
-        ),
+        partial(translation_loss, smoothing=train.label_smoothing),
+        _Encoded(task, ready.pairs.items, train),
+        optimizer(task.model, train.optimizer, betas=train.betas, eps=train.eps, weight_decay=train.weight_decay),
         SCHEDULES[train.schedule](train.learning_rate, train.warmup, train.steps),
         _limits(train),
         folder=out,
         listener=Listeners(heard),
-        validate=None if valid is None else _validation(task, valid.items, train),
+        validate=None if ready.valid is None else _validation(task, ready.valid.items, train),
         watch=Watch(train.metric, direction(train.metric), train.patience),
     )
     if checkpoint is not None:

@@ -124,7 +124,9 @@ class Recipe(_Section):
     def _together(self) -> Recipe:
         if self.model is not None:
             if self.model.architecture != "encoder-decoder":
-                raise ValueError(f"task translate needs an encoder-decoder, not model.architecture {self.model.architecture!r}")
+                raise ValueError(
+                    f"task translate needs an encoder-decoder, not model.architecture {self.model.architecture!r}"
+                )
             if self.model.tie == "all" and not self.text.shared:
                 raise ValueError("model.tie 'all' needs one vocabulary: set text.shared to true, or tie to 'target'")
         return self

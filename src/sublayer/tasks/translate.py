@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from sublayer.data.batch import PairBatch, pad
 from sublayer.data.bucket import TokenBatches
@@ -147,7 +147,12 @@ class Translate:
         return [s for s in scored if s is not None]
 
     def evaluate(
-        self, pairs: Sequence[Pair], metrics: Sequence[str], *, search: Search | None = None, bootstrap: int = 0
+        self,
+        pairs: Sequence[Pair],
+        metrics: Sequence[str],
+        *,
+        search: Search | None = None,
+        bootstrap: int = 0,
     ) -> list[Score]:
         """Scores of the answers to the sources, every listed target of a source being right; loss and perplexity
         are a token, EOS counted."""
@@ -178,16 +183,12 @@ def sizes(examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple
     return [(len(source) + 1, len(target) + 1) for source, target in examples]
 
 
-def translation_loss(smoothing: float) -> object:
-    """loss(model, batch) for the trainer, over the real target tokens."""
-
-    def loss(model: nn.Module, batch: PairBatch) -> Loss:
-        return cross_entropy(_logits(model, batch), batch.target_out[batch.target_keep], smoothing)
-
-    return loss
+def translation_loss(model: EncoderDecoder, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+    """What a batch costs, over its real target tokens."""
+    return cross_entropy(_logits(model, batch), batch.target_out[batch.target_keep], smoothing)
 
 
-def _logits(model: nn.Module, batch: PairBatch) -> Tensor:
+def _logits(model: EncoderDecoder, batch: PairBatch) -> Tensor:
     """(N, V) for the N real target positions: padding never reaches the output map."""
     mask = None if batch.source_keep is None else Mask.padding(batch.source_keep)
     memory = model.encode(batch.source, mask)

@@ -56,7 +56,7 @@ def unigram(texts: Iterable[str], plan: Plan) -> Tokenizer:
         show_progress=False,
     )
     backend = fit(_byte_level(models.Unigram(), plan), texts, trainer)
-    vocabulary = _settled(json.loads(backend.to_str())["model"]["vocab"])
+    vocabulary = _settled(json.loads(backend.to_str())["model"]["vocab"], plan.vocab_size)
     backend.model = models.Unigram(vocabulary, unk_id=SPECIALS.index(UNK), byte_fallback=False)
     return Tokenizer(backend, kind="unigram", normalization=plan.normalization)
 
@@ -109,21 +109,28 @@ def _pieces(backend: Backend, texts: Iterable[str]) -> Iterator[str]:
             yield piece
 
 
-def _settled(vocabulary: list[list[Any]]) -> list[tuple[str, float]]:
-    """The same pieces with scores and order that do not depend on the run.
+def _settled(vocabulary: list[list[Any]], vocab_size: int) -> list[tuple[str, float]]:
+    """The same pieces with scores and order that do not depend on the run, and no more than were asked for.
 
     Sums taken in another order differ in the last digits, so scores are rounded. Bytes the trainer did not
     need get the lowest score plus a ten-thousandth for each one before them, in the order of the hash table:
-    all of these get the lowest score itself.
+    all of these get the lowest score itself. Small vocabularies come out too large: the rarest parts go.
     """
-    specials, pieces = vocabulary[: len(SPECIALS)], vocabulary[len(SPECIALS) :]
-    lowest = min(score for _, score in pieces)
+    lowest = min(score for _, score in vocabulary)
     unneeded = lowest + 1.01e-4 * len(BYTES)
     scores = {
-        piece: round(lowest if len(piece) == 1 and score < unneeded else score, 4) for piece, score in pieces
+        piece: round(lowest if len(piece) == 1 and score < unneeded else score, 4)
+        for piece, score in vocabulary
+        if piece not in SPECIALS
     }
-    ordered = sorted(scores.items(), key=lambda entry: (-entry[1], entry[0]))
-    return [(token, 0.0) for token, _ in specials] + ordered
+
+    def rank(piece: str) -> tuple[float, str]:
+        return -scores[piece], piece
+
+    parts = sorted((piece for piece in scores if len(piece) > 1), key=rank)
+    parts = parts[: vocab_size - len(SPECIALS) - len(BYTES)]
+    pieces = sorted([*BYTES, *parts], key=rank)
+    return [(special, 0.0) for special in SPECIALS] + [(piece, scores[piece]) for piece in pieces]
 
 
 def _must_hold(plan: Plan, alphabet: list[str], what: str) -> None:

@@ -29,9 +29,7 @@ class Tokenizer:
 
     pad, unk, bos, eos = range(len(SPECIALS))
 
-    def __init__(
-        self, backend: tokenizers.Tokenizer, *, kind: str, normalization: str, separator: str = ""
-    ) -> None:
+    def __init__(self, backend: tokenizers.Tokenizer, *, kind: str, normalization: str, separator: str = "") -> None:
         self.kind = kind
         self.normalization = normalization
         self.separator = separator
@@ -74,8 +72,7 @@ class Tokenizer:
             tokens = [self._readable[i] for i in ids]
         except KeyError as missing:
             raise DataError(
-                f"id {missing} is not in this vocabulary of {len(self)} tokens: "
-                f"write ids from 0 to {len(self) - 1}."
+                f"id {missing} is not in this vocabulary of {len(self)} tokens: write ids from 0 to {len(self) - 1}."
             ) from None
         text: str = self._backend.decoder.decode([token for token in tokens if token])
         return text
@@ -98,7 +95,7 @@ class Tokenizer:
         if self.first_feature is not None:
             return token.replace(FEATURE, "#")
         text = self.decode([id])
-        return token if UNKNOWN in text else text
+        return text if self._spell(text) == token else token
 
     def to_json(self) -> str:
         """JSON that ``tokenizers.Tokenizer.from_str`` reads too: it passes over our key inside ``model``."""
@@ -135,9 +132,7 @@ class Tokenizer:
         try:
             return cls.from_json(Path(path).read_bytes().decode("utf-8-sig"))
         except FileNotFoundError:
-            raise CheckpointError(
-                f"{path}: there is no such file; a run keeps its tokenizer there."
-            ) from None
+            raise CheckpointError(f"{path}: there is no such file; a run keeps its tokenizer there.") from None
         except (CheckpointError, UnicodeDecodeError) as error:
             raise CheckpointError(f"{path}: {error}") from None
 
@@ -146,8 +141,7 @@ class Tokenizer:
             return self._backend.encode(text, add_special_tokens=False)
         except TypeError:
             raise DataError(
-                f"{text!r:.80} is not text that UTF-8 can hold: "
-                "write a str without halves of surrogate pairs."
+                f"{text!r:.80} is not text that UTF-8 can hold: write a str without halves of surrogate pairs."
             ) from None
 
     def _spell(self, text: str) -> str:
@@ -171,7 +165,5 @@ def _problems(content: dict[str, Any]) -> list[str]:
     if ids != list(range(len(ids))):
         problems.append(f"its ids are not 0 to {len(ids) - 1} in that order")
     if content["added_tokens"]:
-        problems.append(
-            f"it has {len(content['added_tokens'])} added tokens, which texts could spell; expected none"
-        )
+        problems.append(f"it has {len(content['added_tokens'])} added tokens, which texts could spell; expected none")
     return problems

@@ -29,14 +29,14 @@ def char(texts: Iterable[str], plan: Plan) -> Tokenizer:
 
 def word(texts: Iterable[str], plan: Plan) -> Tokenizer:
     """What stands between white space is a token; any run of white space reads back as one space."""
-    backend = _separated(r"\s+", " ", plan)
+    backend = _separated(" ", plan, [normalizers.Replace(Regex(r"\s+"), " ")])
     backend = _count(backend, texts, plan.vocab_size, plan.min_count)
     return Tokenizer(backend, kind="word", normalization=plan.normalization, separator=" ")
 
 
 def split(texts: Iterable[str], plan: Plan) -> Tokenizer:
     """What stands between separators is a token, however rare; empty tokens are passed over."""
-    backend = _separated(f"(?:{re.escape(plan.separator)})+", plan.separator, plan)
+    backend = _separated(plan.separator, plan, [])
     backend = _count(backend, texts)
     return Tokenizer(backend, kind="split", normalization=plan.normalization, separator=plan.separator)
 
@@ -70,34 +70,24 @@ def features(texts: Iterable[str], plan: Plan) -> Tokenizer:
     )
     backend = _count(backend, texts)
     vocabulary = backend.get_vocab()
-    # Features last; the sort is stable, so that each half keeps its order.
-    tokens = sorted(
-        sorted(vocabulary, key=vocabulary.__getitem__), key=lambda token: token.startswith(FEATURE)
-    )
+    tokens = sorted(vocabulary, key=lambda token: (token.startswith(FEATURE), vocabulary[token]))
     backend.model = models.WordLevel({token: i for i, token in enumerate(tokens)}, unk_token=UNK)
     return Tokenizer(backend, kind="features", normalization=plan.normalization)
 
 
-def _separated(run: str, separator: str, plan: Plan) -> Backend:
+def _separated(separator: str, plan: Plan, tidy: list[normalizers.Normalizer]) -> Backend:
     """Tokens are kept with their separator before them, so that none is spelled like a special token."""
     backend = Backend(models.WordLevel(unk_token=UNK))
-    backend.normalizer = normalizers.Sequence(
-        [
-            *plan.normalizers(),
-            normalizers.Replace(Regex(run), separator),
-            normalizers.Replace(Regex(rf"\A{re.escape(separator)}|{re.escape(separator)}\z"), ""),
-            normalizers.Prepend(separator),
-        ]
-    )
+    one = re.escape(separator)
+    idle = normalizers.Replace(Regex(rf"\A(?:{one})+|(?<={one})(?:{one})+|(?:{one})+\z"), "")
+    backend.normalizer = normalizers.Sequence([*plan.normalizers(), *tidy, idle, normalizers.Prepend(separator)])
     backend.pre_tokenizer = pre_tokenizers.Split(separator, "merged_with_next")
-    first = decoders.Replace(Regex(rf"\A{re.escape(separator)}"), "")
+    first = decoders.Replace(Regex(rf"\A{one}"), "")
     backend.decoder = decoders.Sequence([decoders.Fuse(), first])
     return backend
 
 
-def _count(
-    backend: Backend, texts: Iterable[str], vocab_size: int = sys.maxsize, min_count: int = 1
-) -> Backend:
+def _count(backend: Backend, texts: Iterable[str], vocab_size: int = sys.maxsize, min_count: int = 1) -> Backend:
     """The backend with its vocabulary: special tokens, then falling count, then code point."""
     trainer = trainers.WordLevelTrainer(
         vocab_size=vocab_size, min_frequency=min_count, special_tokens=list(SPECIALS), show_progress=False

@@ -104,6 +104,6 @@ def _moments(
 def _generators() -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     tensors = {"generator/torch": torch.get_rng_state()}
     tensors |= {f"generator/cuda{i}": torch.cuda.get_rng_state(i) for i in range(torch.cuda.device_count())}
-    kind, keys, *rest = np.random.get_state()  # type: ignore[misc]
-    numpy_state = [str(kind), [int(k) for k in keys], *rest]  # type: ignore[has-type]
+    kind, keys, *rest = np.random.get_state()
+    numpy_state = [str(kind), [int(k) for k in keys], *rest]
     return tensors, {"python": random.getstate(), "numpy": numpy_state}

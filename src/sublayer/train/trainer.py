@@ -64,7 +64,7 @@ class Trainer:
     def __init__(
         self,
         model: nn.Module,
-        loss: Callable[[nn.Module, Any], Loss],
+        loss: Callable[[Any, Any], Loss],
         batches: Batches,
         optimizer: torch.optim.Optimizer,
         schedule: Schedule,

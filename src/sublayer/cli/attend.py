@@ -1,0 +1,20 @@
+"""sublayer attend"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def attend(
+    run: Annotated[Path, typer.Argument(help="run folder")],
+    text: Annotated[str, typer.Argument(help="an input")],
+    target: Annotated[str | None, typer.Option(help="an output; the model's own answer by default")] = None,
+    out: Annotated[Path, typer.Option(help="where to, .html, .png or .svg")] = Path("attention.html"),
+) -> None:
+    """Draw what the model looks at."""
+    from sublayer.tasks.attend import picture
+    from sublayer.tasks.bundle import load
+
+    picture(load(run), text, target).save(out)
+    typer.echo(f"{out}", err=True)

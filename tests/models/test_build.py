@@ -1,0 +1,178 @@
+import sys
+import types
+
+import pytest
+import torch
+from torch import nn
+
+from sublayer.errors import ConfigError
+from sublayer.models import CausalLM, EncoderDecoder, EncoderModel, ModelConfig
+from sublayer.models.build import build
+from sublayer.nn import Alibi, Dropout, Eager, FeatureEmbeddings, Learned, RelativeBias, RMSNorm, Rotary, Sinusoidal
+
+ARCHITECTURES = {"encoder-decoder": EncoderDecoder, "encoder": EncoderModel, "decoder": CausalLM}
+
+
+def run(model):
+    src, trg = torch.randint(11, (2, 5)), torch.randint(11, (2, 4))
+    return model(src, trg) if isinstance(model, EncoderDecoder) else model(src)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("norm_first", [True, False])
+@pytest.mark.parametrize("train", [True, False])
+def test_every_position_in_every_architecture(tiny, architecture, position, norm_first, train):
+    model = tiny(architecture, position=position, norm_first=norm_first, num_kv_heads=2).train(train)
+    assert type(model) is ARCHITECTURES[architecture]
+    shape = {"encoder-decoder": (2, 4, 11), "encoder": (2, 5, 16), "decoder": (2, 5, 11)}[architecture]
+    output = run(model)
+    assert output.shape == shape and output.isfinite().all()
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("settings", [{}, {"tie": "none"}, {"norm_first": False}, {"ffn": "swiglu", "bias": False}])
+def test_the_gradient_reaches_every_parameter(tiny, architecture, position, settings):
+    model = tiny(architecture, position=position, **settings).train()
+    run(model).square().mean().backward()
+    without = [name for name, p in model.named_parameters() if p.grad is None or not p.grad.isfinite().all()]
+    assert without == []
+    # Adding a constant to all scores of a row changes nothing: only the keys' biases have no say.
+    still = [name for name, p in model.named_parameters() if p.grad.abs().max() < 1e-7]
+    assert all("k_proj.bias" in name for name in still)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_parameters_are_layers_times_those_of_a_layer(tiny, architecture):
+    def count(layers):
+        sizes = {"encoder_layers": layers, "decoder_layers": layers}
+        return sum(p.numel() for p in tiny(architecture, **sizes).parameters())
+
+    attention, ffn, norm = 4 * (16 * 16 + 16), 16 * 24 + 24 + 24 * 16 + 16, 2 * 16
+    layer = {
+        "encoder": attention + ffn + 2 * norm,
+        "decoder": attention + ffn + 2 * norm,
+        "encoder-decoder": 3 * attention + 2 * ffn + 5 * norm,
+    }[architecture]
+    assert count(3) - count(1) == 2 * layer
+
+
+def test_positions_stand_where_they_belong(tiny):
+    assert isinstance(tiny(position="sinusoidal").source_embed.positions, Sinusoidal)
+    learned = tiny(position={"kind": "learned", "offset": 2}).target_embed.positions
+    assert isinstance(learned, Learned) and learned.offset == 2 and learned.max_len == 32
+    rotary = tiny(position={"kind": "rotary", "theta": 500.0})
+    assert isinstance(rotary.encoder.layers[0].self_attn.rotate, Rotary)
+    assert rotary.decoder.layers[1].self_attn.rotate.theta == 500.0
+    assert rotary.decoder.layers[1].cross_attn.rotate is None and rotary.source_embed.positions is None
+    relative = tiny(position={"kind": "relative", "buckets": 8, "max_distance": 20})
+    assert isinstance(relative.encoder.bias, RelativeBias) and relative.encoder.bias.bidirectional
+    assert not relative.decoder.bias.bidirectional and relative.decoder.bias.buckets == 8
+    assert isinstance(tiny(position="alibi").decoder.bias, Alibi)
+    assert tiny(position="none").encoder.bias is None
+
+
+def test_options_of_a_part_win_over_the_general_ones(tiny):
+    model = tiny(ffn={"kind": "feedforward", "activation": "tanh", "bias": False}, norm={"kind": "rmsnorm", "eps": 0.1})
+    ffn = model.encoder.layers[0].ffn
+    assert ffn.act is torch.tanh or ffn.act is torch.nn.functional.tanh
+    assert ffn.up.bias is None and model.encoder.layers[0].self_attn.q_proj.bias is not None
+    assert isinstance(model.encoder.norm, RMSNorm) and model.encoder.norm.eps == 0.1
+
+
+def test_the_dropouts(tiny):
+    model = tiny(dropout=0.3, attention_dropout=0.2)
+    layer = model.decoder.layers[0]
+    assert layer.cross_attn.dropout == layer.self_attn.dropout == 0.2
+    dropouts = {name: part.p for name, part in model.named_modules() if isinstance(part, Dropout)}
+    assert set(dropouts.values()) == {0.3} and len(dropouts) == 2 + 2 * 3 + 2 * 4
+
+
+def test_a_kernel_by_name(tiny):
+    assert isinstance(tiny(kernel="eager").encoder.layers[1].self_attn.kernel, Eager)
+
+
+def test_pre_norm_ends_in_a_norm_and_post_norm_does_not(tiny):
+    pre, post = tiny(), tiny(norm_first=False)
+    assert pre.encoder.norm is not None and pre.decoder.norm is not None
+    assert post.encoder.norm is None and post.decoder.norm is None
+
+
+def test_tying(tiny):
+    none, target, everything = (tiny(tie=tie, source_vocab=11) for tie in ("none", "target", "all"))
+    assert none.project.weight is not none.target_embed.tokens.weight and none.project.bias is not None
+    assert target.project.weight is target.target_embed.tokens.weight and target.project.bias is None
+    assert target.source_embed.tokens.weight is not target.project.weight
+    assert everything.source_embed.tokens.weight is everything.project.weight
+    lm = tiny("decoder")
+    assert lm.project.weight is lm.embed.tokens.weight
+
+
+def test_features(tiny):
+    model = tiny(first_feature=9)
+    assert isinstance(model.source_embed, FeatureEmbeddings)
+    assert not isinstance(model.target_embed, FeatureEmbeddings)
+
+
+class OwnFeedForward(nn.Module):
+    def __init__(self, d_model, d_ff, dropout, *, bias, activation, power=1):
+        super().__init__()
+        self.map, self.power = nn.Linear(d_model, d_model, bias=bias), power
+
+    def forward(self, x):
+        return self.map(x) ** self.power
+
+
+class OwnNorm(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x):
+        return x / (1 + x.abs()) * self.gain
+
+
+class OwnPosition(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.d_model = d_model
+
+    def forward(self, index, end):
+        return index[..., None].float().expand(*index.shape, self.d_model)
+
+
+def test_parts_of_ones_own(tiny, monkeypatch):
+    own = types.ModuleType("own_parts")
+    own.FeedForward, own.Norm, own.Position, own.Kernel = OwnFeedForward, OwnNorm, OwnPosition, Eager
+    monkeypatch.setitem(sys.modules, "own_parts", own)
+    model = tiny(
+        ffn={"kind": "own_parts:FeedForward", "power": 2},
+        norm="own_parts:Norm",
+        position="own_parts:Position",
+        kernel="own_parts:Kernel",
+    )
+    assert model.encoder.layers[0].ffn.power == 2
+    assert isinstance(model.decoder.layers[0].sublayer_cross.norm, OwnNorm)
+    assert isinstance(model.source_embed.positions, OwnPosition)
+    assert run(model).isfinite().all()
+
+
+@pytest.mark.parametrize("part", ["norm", "ffn", "kernel", "position"])
+def test_an_unknown_option_of_a_part_is_refused(tiny, part):
+    kind = {"norm": "layernorm", "ffn": "feedforward", "kernel": "eager", "position": "learned"}[part]
+    with pytest.raises(ConfigError, match=rf"model\.{part}: '{kind}' takes no 'colour'"):
+        tiny(**{part: {"kind": kind, "colour": 1}})
+
+
+@pytest.mark.parametrize("architecture, side", [("encoder", "source"), ("decoder", "target")])
+def test_a_missing_vocabulary_size_is_told(architecture, side):
+    with pytest.raises(ConfigError, match=rf"{side}_vocab is not set: an {architecture} model needs the size"):
+        build(ModelConfig(architecture=architecture))
+
+
+def test_the_generator_decides_the_weights():
+    config = ModelConfig(source_vocab=5, target_vocab=5, d_model=8, encoder_layers=1, decoder_layers=1)
+    torch.manual_seed(3)
+    one = build(config).state_dict()
+    torch.manual_seed(3)
+    two = build(config).state_dict()
+    assert all(one[name].equal(two[name]) for name in one)

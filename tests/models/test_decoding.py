@@ -1,0 +1,55 @@
+import torch
+
+from sublayer.models.decoding import ContinuationDecoding, TranslationDecoding
+from sublayer.nn import Mask
+
+
+def test_translation_steps_are_the_teacher_forced_log_probabilities(tiny, ragged, position):
+    model, keep = tiny(position=position).double(), ragged([6, 4])
+    src, trg = torch.randint(13, (2, 6)), torch.randint(11, (2, 5))
+    expected = model(src, trg, keep).log_softmax(-1)
+    decoding = TranslationDecoding(model, src, Mask.padding(keep))
+    for t, (start, end) in enumerate([(0, 1), (1, 2), (2, 4), (4, 5)]):
+        step = decoding.step(trg[:, start:end])
+        assert step.dtype == torch.float32 and step.shape == (2, 11), t
+        torch.testing.assert_close(step.double(), expected[:, end - 1], atol=1e-5, rtol=0)
+
+
+def test_selected_translations_go_on_as_if_alone(tiny, ragged):
+    model, keep = tiny(), ragged([6, 4, 5])
+    src, trg = torch.randint(13, (3, 6)), torch.randint(11, (3, 4))
+    decoding = TranslationDecoding(model, src, Mask.padding(keep))
+    decoding.select(torch.tensor([0, 2, 1]))
+    src, trg, keep = (x[[0, 2, 1]] for x in (src, trg, keep))
+    decoding.step(trg[:, :3])
+    rows = torch.tensor([2, 0, 0, 1])
+    decoding.select(rows)
+    step = decoding.step(trg[rows, 3:])
+    expected = model(src, trg, keep).log_softmax(-1)[rows, -1]
+    torch.testing.assert_close(step, expected, atol=1e-5, rtol=0)
+
+
+def test_continuation_with_padding_on_the_left(tiny, ragged, position):
+    model, keep = tiny("decoder", position=position), ragged([2, 5], left=True)
+    prompt, more = torch.randint(11, (2, 5)), torch.randint(11, (2, 3))
+    decoding = ContinuationDecoding(model, keep)
+    steps = [decoding.step(prompt)] + [decoding.step(more[:, t : t + 1]) for t in range(3)]
+    for row, length in enumerate([2, 5]):
+        alone = model(torch.cat((prompt[row, 5 - length :], more[row]))[None])[0].log_softmax(-1)
+        got = torch.stack([step[row] for step in steps])
+        torch.testing.assert_close(got, alone[length - 1 :], atol=1e-5, rtol=0)
+
+
+def test_selected_continuations_go_on_as_if_alone(tiny, ragged):
+    model, keep = tiny("decoder"), ragged([2, 4], left=True)
+    prompt, more = torch.randint(11, (2, 4)), torch.randint(11, (3, 2))
+    decoding = ContinuationDecoding(model, keep)
+    decoding.step(prompt)
+    rows = torch.tensor([1, 0, 0])
+    decoding.select(rows)
+    decoding.step(more[:, :1])
+    step = decoding.step(more[:, 1:])
+    for i, row in enumerate(rows):
+        text = torch.cat((prompt[row][keep[row]], more[i]))[None]
+        expected = model(text)[0, -1].log_softmax(-1)
+        torch.testing.assert_close(step[i], expected, atol=1e-5, rtol=0)

@@ -1,0 +1,56 @@
+import torch
+
+from sublayer.nn import DecoderCache, Fixed, Growing, KeyValue
+
+
+def kv(length, batch=2):
+    return KeyValue(torch.randn(batch, 3, length, 4), torch.randn(batch, 3, length, 5))
+
+
+def test_growing_appends():
+    cache, first, second = Growing(), kv(2), kv(3)
+    assert cache.length == 0
+    assert cache(lambda: first) is first
+    key, value = cache(lambda: second)
+    assert key.equal(torch.cat((first.key, second.key), 2))
+    assert value.equal(torch.cat((first.value, second.value), 2))
+    assert cache.length == 5
+
+
+def test_fixed_projects_once():
+    cache, calls = Fixed(), []
+
+    def project():
+        calls.append(1)
+        return kv(4)
+
+    assert cache(project) is cache(project)
+    assert len(calls) == 1 and cache.length == 4
+
+
+def test_select_keeps_repeats_and_reorders_rows():
+    for cache in (Growing(), Fixed()):
+        cache.select(torch.tensor([0]))
+        held = cache(lambda: kv(3))
+        cache.select(torch.tensor([1, 1, 0]))
+        assert cache.kv.key.equal(held.key[[1, 1, 0]])
+        assert cache.kv.value.equal(held.value[[1, 1, 0]])
+        assert cache.length == 3
+
+
+def test_a_decoders_cache_is_one_a_layer():
+    cache = DecoderCache(3)
+    memories = {id(memory) for layer in cache.layers for memory in layer}
+    assert len(memories) == 6
+    for layer in cache.layers:
+        layer.self_attn(lambda: kv(2))
+        layer.cross_attn(lambda: kv(7))
+    assert cache.length == 2
+    cache.select(torch.tensor([1]))
+    assert all(memory.kv.key.size(0) == 1 for layer in cache.layers for memory in layer)
+
+
+def test_caches_of_two_decoders_share_nothing():
+    first, second = Growing(), Growing()
+    first(lambda: kv(2))
+    assert second.length == 0
