@@ -1,24 +1,26 @@
 """sublayer score"""
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from sublayer.cli.options import PairFiles, Run, SkipBad, TrustCode, pairs_of
+
 
 def score(
-    run: Annotated[Path, typer.Argument(help="run folder")],
-    file: Annotated[list[Path], typer.Argument(help="pairs: one TSV or JSONL, or two parallel files")],
+    run: Run,
+    file: PairFiles,
     tokens: Annotated[bool, typer.Option("--tokens", help="a log-probability for each token too")] = False,
+    skip_bad: SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="an object a line")] = False,
+    trust_code: TrustCode = False,
 ) -> None:
-    """Log-probability (nats, EOS counted) of each given target; an empty line for a pair with an empty side."""
-    from sublayer.data import read_pairs
+    """Log-probability (nats, EOS counted) of each given target; an empty line for a pair that is left out."""
     from sublayer.tasks.bundle import load
 
-    pairs = read_pairs(file[0] if len(file) == 1 else (file[0], file[1]))
-    scored = load(run).score(pairs)
+    pairs = pairs_of(file, skip_bad)
+    scored = load(run, trust_code=trust_code).score(pairs)
     at = 1
     for pair, found in zip(pairs, scored, strict=True):
         print("\n" * (pair.line - at), end="")

@@ -5,12 +5,23 @@ from typing import Annotated
 
 import typer
 
+from sublayer.cli.options import TrustCode
+
 
 def show(
     what: Annotated[Path, typer.Argument(help="run folder or recipe")],
     text: Annotated[str | None, typer.Option(help="an input to send through the model")] = None,
+    trust_code: TrustCode = False,
 ) -> None:
     """Shapes through the model, parameters, what is tied."""
+    from sublayer.tasks.bundle import load
     from sublayer.tasks.describe import describe
+    from sublayer.tasks.fit import prepare
+    from sublayer.tasks.recipe_file import read_recipe
+    from sublayer.train.report import Listeners
 
-    print(describe(what, text))
+    if what.is_dir():
+        task = load(what, trust_code=trust_code)
+    else:
+        task = prepare(read_recipe(what), Listeners([])).task
+    print(describe(task, text))

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from sublayer.cli.options import SkipBad
+
 
 def train(
     recipe: Annotated[Path | None, typer.Argument(help="a recipe, YAML", show_default=False)] = None,
@@ -13,6 +15,7 @@ def train(
     valid: Annotated[list[str] | None, typer.Option(help="the same for validation")] = None,
     out: Annotated[Path | None, typer.Option(help="the run folder; runs/NAME by default")] = None,
     set: Annotated[list[str] | None, typer.Option(help="section.key=value, over the recipe")] = None,
+    skip_bad: SkipBad = False,
     resume: Annotated[bool, typer.Option("--resume", help="continue the run in --out")] = False,
 ) -> None:
     """Learn from pairs. What the recipe leaves open is picked from the data."""
@@ -23,6 +26,8 @@ def train(
     for name, files in (("train", train), ("valid", valid)):
         if files:
             values.setdefault("data", {})[name] = files
+    if skip_bad:
+        values.setdefault("data", {})["skip_bad"] = True
     if recipe is None and not train and not resume:
         raise ConfigError("Nothing to learn from: name a recipe, or a file of pairs with --train.")
     if out is None:

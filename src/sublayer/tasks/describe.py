@@ -1,23 +1,17 @@
-"""What a run or a recipe is made of, in words and numbers."""
+"""What a model is made of, in words and numbers."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 
 from sublayer.data import Pair
 from sublayer.inspect import flops, parameters, shapes
-from sublayer.tasks.bundle import load
-from sublayer.tasks.fit import prepare
-from sublayer.tasks.recipe_file import read_recipe
 from sublayer.tasks.translate import Translate
 from sublayer.text import Tokenizer
-from sublayer.train.report import Listeners
 
 
-def describe(what: Path, text: str | None = None) -> str:
+def describe(task: Translate, text: str | None = None) -> str:
     """The tutorials' shape table from a real forward pass, parameters, operations, and what is tied."""
-    task = load(what) if what.is_dir() else prepare(read_recipe(what), Listeners([])).task
     batch = task.batch([_example(task, text)])
     inputs = (batch.source, batch.target_in)
     counted = parameters(task.model)

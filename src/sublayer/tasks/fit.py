@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -14,12 +13,13 @@ from sublayer.data import Pair, Pairs, group, read_pairs
 from sublayer.data.batch import PairBatch
 from sublayer.data.bucket import TokenBatches
 from sublayer.errors import CheckpointError, ConfigError
-from sublayer.evaluate import direction
+from sublayer.evaluate import direction, evaluate_texts
 from sublayer.models.build import build
 from sublayer.models.config import ModelConfig
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.models.store import load_weights
-from sublayer.tasks.bundle import load, save_description
+from sublayer.tasks.bundle import load
+from sublayer.tasks.folder import write_text
 from sublayer.tasks.recipe import Recipe, Search, Side, Train
 from sublayer.tasks.recipe_file import read_recipe, write_recipe
 from sublayer.tasks.sizes import fill_in
@@ -54,7 +54,6 @@ class Prepared:
 
     recipe: Recipe
     task: Translate
-    config: ModelConfig
     pairs: Pairs
     valid: Pairs | None
 
@@ -69,7 +68,7 @@ def fit(recipe: Recipe, out: Path, listener: Listener, *, resume: bool = False) 
     if (out / "recipe.yaml").exists():
         raise ConfigError(f"{out} holds a run already. Continue it with --resume, or choose another --out.")
     ready = prepare(recipe, listener)
-    save_description(ready.task, ready.config, out)
+    ready.task.describe(out)
     write_recipe(ready.recipe, out / "recipe.yaml")
     return _train(ready, out, listener, None)
 
@@ -87,8 +86,8 @@ def prepare(recipe: Recipe, listener: Listener) -> Prepared:
     torch.manual_seed(train.seed)
     built = build(config)
     assert isinstance(built, EncoderDecoder)
-    task = Translate(built.to(_device(train)), source, target, recipe.search)
-    return Prepared(choices.recipe.model_copy(update={"model": config}), task, config, pairs, valid)
+    task = Translate(built.to(_device(train)), config, source, target, recipe.search)
+    return Prepared(choices.recipe.model_copy(update={"model": config}), task, pairs, valid)
 
 
 def _resume(out: Path, listener: Listener) -> Translate:
@@ -96,12 +95,12 @@ def _resume(out: Path, listener: Listener) -> Translate:
     found = checkpoints(out / "checkpoints")
     if not found:
         raise CheckpointError(f"{out / 'checkpoints'} holds no whole checkpoint. Start the run anew in another folder.")
-    assert recipe.train is not None and recipe.model is not None
+    assert recipe.train is not None
     pairs, valid = _read(recipe, listener)
-    task = load(out, weights=False)
+    task = load(out, weights=False, trust_code=True)
     task.model.to(_device(recipe.train))
     listener.message(f"Continuing from {found[-1].name}.")
-    return _train(Prepared(recipe, task, recipe.model, pairs, valid), out, listener, found[-1])
+    return _train(Prepared(recipe, task, pairs, valid), out, listener, found[-1])
 
 
 def _read(recipe: Recipe, listener: Listener) -> tuple[Pairs, Pairs | None]:
@@ -175,7 +174,7 @@ def _train(ready: Prepared, out: Path, listener: Listener, checkpoint: Path | No
         _limits(train),
         folder=out,
         listener=Listeners(heard),
-        validate=None if ready.valid is None else _validation(task, ready.valid.items, train),
+        validate=None if ready.valid is None else _validation(task, ready.valid.items, train, out),
         watch=Watch(train.metric, direction(train.metric), train.patience),
     )
     if checkpoint is not None:
@@ -199,17 +198,23 @@ def _limits(train: Train) -> Limits:
     )
 
 
-def _validation(task: Translate, pairs: Sequence[Pair], train: Train) -> Callable[[], dict[str, float]]:
-    """Loss over all pairs; decoded, by greedy search, the first `validate_pairs` sources with all their targets."""
+def _validation(task: Translate, pairs: Sequence[Pair], train: Train, out: Path) -> Callable[[], dict[str, float]]:
+    """Loss over all pairs; decoded, by greedy search, the first `validate_pairs` sources with all their targets.
+
+    The newest answers go to samples/valid.tsv: source, answer, targets.
+    """
     decoded = group(pairs)[: train.validate_pairs or None]
-    chosen = {source for source, _ in decoded}
-    some = [pair for pair in pairs if pair.source in chosen]
+    right = [targets for _, targets in decoded]
     quick = Search(beam=1, **task.search.model_dump(include={"max_ratio", "max_extra"}))
 
     def validate() -> dict[str, float]:
-        scores: list[Any] = task.evaluate(pairs, ["loss", "perplexity"])
+        scores = task.evaluate(pairs, ["loss", "perplexity"])
         if train.validate_metrics:
-            scores += task.evaluate(some, train.validate_metrics, search=quick)
+            answers = [found[0].text for found in task.predict((source for source, _ in decoded), search=quick)]
+            scores += evaluate_texts(train.validate_metrics, answers, right)
+            lines = ("\t".join([source, said, *ok]) for (source, ok), said in zip(decoded, answers, strict=True))
+            (out / "samples").mkdir(exist_ok=True)
+            write_text(out / "samples" / "valid.tsv", "".join(f"{line}\n" for line in lines))
         return {score.name: score.value for score in scores}
 
     return validate

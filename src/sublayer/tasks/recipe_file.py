@@ -1,6 +1,5 @@
 """Recipes as files: YAML 1.2, every problem at once, with file, key and the nearest valid one."""
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from sublayer.errors import ConfigError, listing, nearest
+from sublayer.tasks.folder import write_text
 from sublayer.tasks.recipe import Recipe
 
 
@@ -69,10 +69,7 @@ def make_recipe(values: dict[str, Any], overrides: Sequence[str] = (), *, origin
 def write_recipe(recipe: Recipe, path: Path) -> None:
     """The whole recipe, so that it can be read back as it is."""
     values = recipe.model_dump(mode="json", exclude_none=True)
-    beside = path.with_name(f".{path.name}.part")
-    text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
-    beside.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(beside, path)
+    write_text(path, yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
 
 
 def _override(values: dict[str, Any], override: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -14,10 +15,13 @@ from sublayer.data.examples import Pair, group
 from sublayer.errors import DataError
 from sublayer.evaluate import Score, evaluate_texts, perplexity
 from sublayer.generate import GNMT, Hypothesis, Length, Power, beam_search, early, exact, greedy
+from sublayer.models.config import ModelConfig
 from sublayer.models.decoding import TranslationDecoding
 from sublayer.models.seq2seq import EncoderDecoder
+from sublayer.models.store import save_weights
 from sublayer.nn import Mask
 from sublayer.tasks.base import Prediction, Scored
+from sublayer.tasks.folder import FORMAT, write_json
 from sublayer.tasks.recipe import Search
 from sublayer.text import Tokenizer
 from sublayer.train.loss import Loss, cross_entropy
@@ -29,11 +33,14 @@ BATCH_TOKENS = 4096  # tokens of hypotheses that are decoded together
 class Translate:
     """A model with its tokenizers and the way it searches.
 
+    config          what the model was built from
     source, target  one and the same tokenizer where the vocabulary is shared
     """
 
-    def __init__(self, model: EncoderDecoder, source: Tokenizer, target: Tokenizer, search: Search) -> None:
-        self.model, self.source, self.target, self.search = model, source, target, search
+    def __init__(
+        self, model: EncoderDecoder, config: ModelConfig, source: Tokenizer, target: Tokenizer, search: Search
+    ) -> None:
+        self.model, self.config, self.source, self.target, self.search = model, config, source, target, search
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -43,6 +50,22 @@ class Translate:
     @property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """A folder that `sublayer.load` reads."""
+        self.describe(Path(folder))
+        save_weights(self.model, Path(folder) / "model.safetensors")
+
+    def describe(self, folder: Path) -> None:
+        """All of that folder but the weights."""
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / "config.json", self.config.model_dump(mode="json", exclude_none=True))
+        self.source.save(folder / "tokenizer.json")
+        shared = self.target is self.source
+        if not shared:
+            self.target.save(folder / "target_tokenizer.json")
+        about = {"format": FORMAT, "task": "translate", "shared": shared, "search": self.search.model_dump(mode="json")}
+        write_json(folder / "task.json", about)
 
     # -- training --------------------------------------------------------------------------------------------
 
