@@ -23,13 +23,16 @@ def predict(
     from dataclasses import asdict
 
     from sublayer.data import read_lines
+    from sublayer.errors import DataError, listing
     from sublayer.tasks.bundle import load
 
     task = load(run, trust_code=trust_code)
     search = searching(task.search, beam, nbest)
     typed = file is None and sys.stdin.isatty()
     lines = read_lines(sys.stdin.buffer if file is None else file)
-    for number, found in enumerate(task.predict(lines, search=search, window=1 if typed else 1024), 1):
+    long: list[str] = []
+    answers = task.predict(lines, search=search, window=1 if typed else 1024, too_long=long.append)
+    for number, found in enumerate(answers, 1):
         if as_json:
             print(json.dumps({"line": number, "answers": [asdict(a) for a in found]}, ensure_ascii=False))
         elif search.nbest > 1:
@@ -41,3 +44,5 @@ def predict(
             print(found[0].text)
         if typed:
             sys.stdout.flush()
+    if long:
+        raise DataError(listing("These lines are longer than the model can read, and were left empty:", long))

@@ -117,8 +117,11 @@ class Fused:
         dropout: float = 0.0,
     ) -> Tensor:
         queries, keys = q.size(-2), k.size(-2)
-        causal = mask is not None and _only_causal(mask) and queries == keys > 1
-        seen = None if mask is None or causal else _additive(mask, queries, keys, q)
+        seen, causal = None, False
+        if mask is not None and _only_causal(mask) and queries == keys:
+            causal = True
+        elif mask is not None:
+            seen = _additive(mask, queries, keys, q)
         return F.scaled_dot_product_attention(
             q, k, v, seen, dropout, causal, scale=scale, enable_gqa=q.size(1) != k.size(1)
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from torch import Tensor
 from sublayer.data.batch import PairBatch, pad
 from sublayer.data.bucket import TokenBatches
 from sublayer.data.examples import Pair, group
-from sublayer.errors import DataError
+from sublayer.errors import DataError, listing
 from sublayer.evaluate import Score, evaluate_texts, perplexity
 from sublayer.generate import GNMT, Hypothesis, Length, Power, beam_search, early, exact, greedy
 from sublayer.models.config import ModelConfig
@@ -67,13 +68,26 @@ class Translate:
         about = {"format": FORMAT, "task": "translate", "shared": shared, "search": self.search.model_dump(mode="json")}
         write_json(folder / "task.json", about)
 
+    @property
+    def limit(self) -> float:
+        """How many tokens of a text the model can read or write, specials counted; infinite where positions grow."""
+        return self.config.max_len if self.config.position.kind == "learned" else math.inf
+
     # -- training --------------------------------------------------------------------------------------------
 
     def encode_pairs(self, pairs: Sequence[Pair]) -> list[tuple[list[int], list[int]]]:
-        """Token ids of both sides, without specials."""
+        """Token ids of both sides, without specials. DataError naming each line that is longer than the limit."""
         sources = self.source.encode_batch([pair.source for pair in pairs])
         targets = self.target.encode_batch([pair.target for pair in pairs])
-        return list(zip(sources, targets, strict=True))
+        examples = list(zip(sources, targets, strict=True))
+        long = [
+            f"line {pair.line}: {longest} tokens with </s>"
+            for pair, longest in zip(pairs, map(max, sizes(examples)), strict=True)
+            if longest > self.limit
+        ]
+        if long:
+            raise DataError(listing(f"Longer than the {self.limit:.0f} positions that the model learns:", long))
+        return examples
 
     def batch(self, examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> PairBatch:
         sources, targets = zip(*examples, strict=True)
@@ -88,34 +102,51 @@ class Translate:
     # -- answers ---------------------------------------------------------------------------------------------
 
     def predict(
-        self, inputs: Iterable[str], *, search: Search | None = None, window: int = WINDOW
+        self,
+        inputs: Iterable[str],
+        *,
+        search: Search | None = None,
+        window: int = WINDOW,
+        too_long: Callable[[str], None] | None = None,
     ) -> Iterator[list[Prediction]]:
         """For each line, in order, its answers, the best first. Streams, `window` lines at a time.
 
         An empty line has one empty answer. What a line gets does not depend on its neighbours.
+
+        too_long  is told of each line that is longer than the model can read, and its answer is empty; without it
+                  such a line is a DataError
         """
         search = search or self.search
-        stream = iter(inputs)
+        stream = enumerate(inputs, 1)
         while lines := list(islice(stream, window)):
-            yield from self._window(lines, search)
+            yield from self._window(lines, search, too_long or _refuse)
 
     @torch.inference_mode()
-    def _window(self, lines: list[str], search: Search) -> list[list[Prediction]]:
+    def _window(
+        self, lines: list[tuple[int, str]], search: Search, too_long: Callable[[str], None]
+    ) -> list[list[Prediction]]:
         answers = [[Prediction("", 0.0, 0.0, (), (), True)] for _ in lines]
-        full = [i for i, line in enumerate(lines) if line.strip()]
-        ids = self.source.encode_batch([lines[i] for i in full])
-        sizes = [(len(row) + 1, 0) for row in ids]
+        full = [i for i, (_, line) in enumerate(lines) if line.strip()]
+        ids = self.source.encode_batch([lines[i][1] for i in full])
+        readable = []
+        for i, tokens in zip(full, ids, strict=True):
+            if len(tokens) < self.limit:
+                readable.append((i, tokens))
+            else:
+                number, longest = lines[i][0], len(tokens) + 1
+                too_long(f"line {number}: {longest} tokens with </s>, and the model reads {self.limit:.0f}")
         self.model.eval()
-        for rows in TokenBatches(sizes, BATCH_TOKENS // search.beam).in_order():
-            found = self._search([ids[row] for row in rows], search)
+        lengths = [(len(tokens) + 1, 0) for _, tokens in readable]
+        for rows in TokenBatches(lengths, BATCH_TOKENS // search.beam).in_order():
+            found = self._search([readable[row][1] for row in rows], search)
             for row, hypotheses in zip(rows, found, strict=True):
-                answers[full[row]] = [self._read(h) for h in hypotheses]
+                answers[readable[row][0]] = [self._read(h) for h in hypotheses]
         return answers
 
     def _search(self, ids: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
         source, lengths = pad([[*row, self.source.eos] for row in ids], self.source.pad)
         mask = Mask.lengths(lengths) if int(lengths.min()) < source.size(1) else None
-        longest = (search.max_ratio * lengths + search.max_extra).long()
+        longest = (search.max_ratio * lengths + search.max_extra).clamp(max=self.limit).long()
         start = torch.full((len(ids), 1), self.target.bos, device=self.device)
         decoding = TranslationDecoding(self.model, source.to(self.device), _moved(mask, self.device))
         never = (self.target.pad, self.target.unk, self.target.bos)
@@ -199,6 +230,10 @@ class Translate:
             Score(name, value, count, "tokens", False, f"{name}|{self.target.kind} tokens with EOS")
             for name, value in (("loss", total / count), ("perplexity", perplexity(total, count)))
         ]
+
+
+def _refuse(problem: str) -> None:
+    raise DataError(f"{problem}. Cut the text, or train with sinusoidal positions or a larger model.max_len.")
 
 
 def sizes(examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int]]:

@@ -80,6 +80,7 @@ class Trainer:
         self.folder, self.listener = folder, listener
         self.validate, self.watch = validate, watch or Watch()
         self.at = Position()
+        self._begun, self._tokens = time.monotonic(), 0  # of this process: for the speed that is shown
 
     def resume(self, checkpoint: Path) -> None:
         """Go on from a checkpoint of this run."""
@@ -88,6 +89,7 @@ class Trainer:
     def run(self) -> Position:
         """Train to the end; where the run stands then."""
         begun = time.monotonic() - self.at.seconds
+        self._begun, self._tokens = time.monotonic(), 0
         self.model.train()
         if self._is_last():
             return self.at
@@ -116,7 +118,6 @@ class Trainer:
             self.at.epoch, self.at.batch = self.at.epoch + 1, 0
 
     def _update(self, group: list[Any]) -> None:
-        started = time.monotonic()
         summed = no_loss()
         for batch in group:
             loss = self.loss(self.model, batch)
@@ -134,9 +135,10 @@ class Trainer:
                 settings["lr"] = rate
             self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        self._tell(summed, rate, time.monotonic() - started)
+        self._tell(summed, rate)
 
-    def _tell(self, summed: Loss, rate: float, seconds: float) -> None:
+    def _tell(self, summed: Loss, rate: float) -> None:
+        self._tokens += summed.count
         self.at.window_nll += float(summed.nll)
         self.at.window_tokens += summed.count
         mean = self.at.window_nll / max(self.at.window_tokens, 1)
@@ -148,7 +150,7 @@ class Trainer:
                 epoch=self.at.epoch,
                 loss=mean,
                 rate=rate,
-                tokens_per_second=summed.count / seconds,
+                tokens_per_second=self._tokens / (time.monotonic() - self._begun),
                 spent=spent,
                 left=spent * (1 - done) / done,
             )
