@@ -123,9 +123,8 @@ def test_a_bad_line_of_parallel_files_names_its_file(write):
     source, target = write("a.en", b"\xff\nb\n"), write("a.de", b"\xfe\nd\n")
     with pytest.raises(DataError) as error:
         read_pairs((source, target))
-    assert (
-        f"0xff is byte 1 of the line) in {source}; not UTF-8 (0xfe is byte 1 of the line) in {target}"
-        in str(error.value)
+    assert f"0xff is byte 1 of the line) in {source}; not UTF-8 (0xfe is byte 1 of the line) in {target}" in str(
+        error.value
     )
     assert texts(read_pairs((source, target), skip_bad=True)) == [("b", "d")]
 
@@ -139,13 +138,9 @@ def test_blank_lines_are_no_errors(write, name):
 
 
 def test_a_file_without_a_pair_is_an_error_that_says_why(write):
-    with pytest.raises(
-        DataError, match=r"a\.tsv: no pair is left of 0 lines\. Needed: one with a source and"
-    ):
+    with pytest.raises(DataError, match=r"a\.tsv: no pair is left of 0 lines\. Needed: one with a source and"):
         read_pairs(write("a.tsv", ""))
-    with pytest.raises(
-        DataError, match=r"no pair is left of 2 lines(?s:.*)line 1: empty target\n.*line 2: 1 col"
-    ):
+    with pytest.raises(DataError, match=r"no pair is left of 2 lines(?s:.*)line 1: empty target\n.*line 2: 1 col"):
         read_pairs(write("b.tsv", "a\t \nb\n"), skip_bad=True)
 
 

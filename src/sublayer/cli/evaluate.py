@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sublayer.cli.options import Beam, PairFiles, Run, SkipBad, TrustCode, pairs_of, searching
+from sublayer.cli.options import Beam, PairFiles, Run, SkipBad, TrustCode, pairs_of, recipe_of, searching
 
 
 def evaluate(
@@ -20,12 +20,11 @@ def evaluate(
 ) -> None:
     """Scores of the answers against the targets, with counts, signatures and intervals."""
     from sublayer.tasks.bundle import load
-    from sublayer.tasks.recipe_file import read_recipe
 
-    pairs = pairs_of(file, skip_bad)
+    pairs = pairs_of(run, file, skip_bad)
     task = load(run, trust_code=trust_code)
     if not metric:
-        train = read_recipe(run / "recipe.yaml").train
+        train = recipe_of(run).train
         metric = [*(train.validate_metrics if train else ()), "loss", "perplexity"]
     scores = task.evaluate(pairs.items, metric, search=searching(task.search, beam), bootstrap=bootstrap)
     if as_json:

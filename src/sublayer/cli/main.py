@@ -30,14 +30,27 @@ for verb in (
 
 def run() -> None:
     """The program."""
+    # Before torch starts its threads: ones that wait by spinning slow a training step fivefold as soon as another
+    # program is busy on one of the cores.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")  # type: ignore[union-attr]
+    output = sys.stdout
     try:
-        app()
+        try:
+            app()
+        except SystemExit as end:
+            if isinstance(end.__context__, BrokenPipeError):  # for typer that is exit code 1
+                raise end.__context__ from None
+            output.flush()
+            raise
     except SublayerError as error:
         typer.echo(f"sublayer: {error}", err=True)
         sys.exit(2)
     except BrokenPipeError:
         # The reader has seen enough (head, less): nothing more can be written, at exit neither.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
         sys.exit(0)
+    except OSError as error:
+        typer.echo(f"sublayer: {error.strerror}: {error.filename or 'output'}", err=True)
+        sys.exit(2)

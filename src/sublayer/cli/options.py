@@ -7,7 +7,7 @@ import typer
 
 if TYPE_CHECKING:
     from sublayer.data import Pairs
-    from sublayer.tasks.recipe import Search
+    from sublayer.tasks.recipe import Recipe, Search
 
 Run = Annotated[Path, typer.Argument(help="run folder")]
 PairFiles = Annotated[list[Path], typer.Argument(help="pairs: one TSV or JSONL, or two parallel files")]
@@ -16,14 +16,24 @@ SkipBad = Annotated[bool, typer.Option("--skip-bad", help="leave out bad lines, 
 TrustCode = Annotated[bool, typer.Option("--trust-code", help="let the run name classes of your own")]
 
 
-def pairs_of(files: list[Path], skip_bad: bool) -> "Pairs":
-    """The pairs, with a line on stderr for the file and for each pair that is left out."""
+def recipe_of(run: Path) -> "Recipe":
+    """The run's own recipe; an empty one for a folder that holds a model and no run."""
+    from sublayer.tasks.recipe import Recipe
+    from sublayer.tasks.recipe_file import read_recipe
+
+    path = run / "recipe.yaml"
+    return read_recipe(path) if path.exists() else Recipe()
+
+
+def pairs_of(run: Path, files: list[Path], skip_bad: bool) -> "Pairs":
+    """The pairs, in the run's columns, with a line on stderr for the file and for each pair that is left out."""
     from sublayer.data import read_pairs
     from sublayer.errors import ConfigError
 
     if len(files) > 2:
         raise ConfigError(f"{len(files)} files: write one file of pairs, or a source file and a target file.")
-    pairs = read_pairs(files[0] if len(files) == 1 else (files[0], files[1]), skip_bad=skip_bad)
+    path = files[0] if len(files) == 1 else (files[0], files[1])
+    pairs = read_pairs(path, columns=recipe_of(run).data.columns, skip_bad=skip_bad)
     typer.echo(pairs.summary(), err=True)
     for line, reason in pairs.skipped:
         typer.echo(f"  line {line}: {reason}", err=True)

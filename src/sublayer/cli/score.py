@@ -19,7 +19,7 @@ def score(
     """Log-probability (nats, EOS counted) of each given target; an empty line for a pair that is left out."""
     from sublayer.tasks.bundle import load
 
-    pairs = pairs_of(file, skip_bad)
+    pairs = pairs_of(run, file, skip_bad)
     scored = load(run, trust_code=trust_code).score(pairs)
     at = 1
     for pair, found in zip(pairs, scored, strict=True):
@@ -31,3 +31,4 @@ def score(
         else:
             each_token = (f"{t}:{p:.4f}" for t, p in zip(found.tokens, found.token_logps, strict=True))
             print("\t".join([f"{found.logp:.6f}", *([" ".join(each_token)] if tokens else [])]))
+    print("\n" * max((line + 1 - at for line, _ in pairs.skipped[-1:]), default=0), end="")

@@ -16,7 +16,7 @@ def show(
     """Shapes through the model, parameters, what is tied."""
     from sublayer.tasks.bundle import load
     from sublayer.tasks.describe import describe
-    from sublayer.tasks.fit import prepare
+    from sublayer.tasks.prepare import prepare
     from sublayer.tasks.recipe_file import read_recipe
     from sublayer.train.report import Listeners
 

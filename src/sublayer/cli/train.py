@@ -10,7 +10,7 @@ from sublayer.cli.options import SkipBad
 
 def train(
     recipe: Annotated[Path | None, typer.Argument(help="a recipe, YAML", show_default=False)] = None,
-    task: Annotated[str, typer.Option(help="what is learned")] = "translate",
+    task: Annotated[str | None, typer.Option(help="what is learned: translate", show_default=False)] = None,
     train: Annotated[list[str] | None, typer.Option(help="file of pairs; twice for two parallel files")] = None,
     valid: Annotated[list[str] | None, typer.Option(help="the same for validation")] = None,
     out: Annotated[Path | None, typer.Option(help="the run folder; runs/NAME by default")] = None,
@@ -22,7 +22,9 @@ def train(
     from sublayer.errors import ConfigError
     from sublayer.tasks.recipe_file import make_recipe, read_yaml
 
-    values: dict[str, Any] = {"task": task} if recipe is None else read_yaml(recipe)
+    values: dict[str, Any] = {} if recipe is None else read_yaml(recipe)
+    if task is not None:
+        values["task"] = task
     for name, files in (("train", train), ("valid", valid)):
         if files:
             values.setdefault("data", {})[name] = files
@@ -31,7 +33,7 @@ def train(
     if recipe is None and not train and not resume:
         raise ConfigError("Nothing to learn from: name a recipe, or a file of pairs with --train.")
     if out is None:
-        if resume or recipe is None:
+        if recipe is None:
             raise ConfigError("Say where the run is: --out DIR.")
         out = Path("runs") / recipe.stem
     chosen = make_recipe(values, set or (), origin="the command line" if recipe is None else str(recipe))
@@ -44,6 +46,11 @@ def learn(chosen: Any, out: Path, resume: bool) -> Any:
     from sublayer.tasks.fit import fit
 
     with Terminal() as terminal:
-        task = fit(chosen, out, terminal, resume=resume)
+        try:
+            task = fit(chosen, out, terminal, resume=resume)
+        except KeyboardInterrupt:
+            if (out / "recipe.yaml").exists():
+                terminal.message(f"Stopped. Go on with: sublayer train --resume --out {out}")
+            raise
         terminal.message(f"Done: {out}\nNext: sublayer predict {out} FILE   sublayer evaluate {out} FILE")
     return task

@@ -17,6 +17,8 @@ Kind = Literal["auto", "char", "word", "split", "features", "bpe", "unigram", "w
 
 
 def _listed(value: object) -> object:
+    if isinstance(value, list) and len(value) not in (1, 2):
+        raise ValueError(f"one file of pairs, or a source file and a target file, not {len(value)} files")
     return [value] if isinstance(value, str) else value
 
 

@@ -31,6 +31,15 @@ for tag, pattern, first in (
     _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(f"^(?:{pattern})$"), list(first))
 
 
+def _whole(loader: _Loader, node: yaml.ScalarNode) -> int:
+    """017 is seventeen; only 0o17 is octal."""
+    text = loader.construct_scalar(node)
+    return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _whole)
+
+
 def parse(text: str, origin: str) -> Any:
     """Plain values from YAML; ConfigError naming the origin."""
     try:
@@ -44,7 +53,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read as a recipe: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path} cannot be read as a recipe: {reason}") from None
     values = parse(text, str(path)) or {}
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: a recipe is sections with keys, not {type(values).__name__}.")
@@ -64,6 +74,25 @@ def make_recipe(values: dict[str, Any], overrides: Sequence[str] = (), *, origin
         return Recipe.model_validate(values)
     except ValidationError as error:
         raise ConfigError(listing(f"{origin}:", [_told(e) for e in error.errors()])) from None
+
+
+def differences(asked: Recipe, held: Recipe) -> list[str]:
+    """The keys that `asked` sets to something else than `held` has; what it leaves open or `auto` differs nowhere."""
+    wanted = dict(_flat(asked.model_dump(mode="json", exclude_unset=True), ()))
+    there = dict(_flat(held.model_dump(mode="json"), ()))
+    return [
+        f"{key}: {value!r}, and {there.get(key)!r} in the run"
+        for key, value in wanted.items()
+        if value not in ("auto", there.get(key))
+    ]
+
+
+def _flat(values: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(value, (*path, name))
+        else:
+            yield ".".join((*path, name)), value
 
 
 def write_recipe(recipe: Recipe, path: Path) -> None:
@@ -93,6 +122,8 @@ def _told(error: Any) -> str:
     key = ".".join(place) or "recipe"
     if error["type"] == "extra_forbidden":
         return f"{key}: there is no such key. {_where(place)}"
+    if error["type"] in ("model_type", "model_attributes_type"):
+        return f"{key}: a section with keys is needed, not {error['input']!r}."
     message = error["msg"].removeprefix("Value error, ")
     came = "" if error["type"] == "value_error" else f" (got {error['input']!r})"
     return f"{key}: {message}{came}"

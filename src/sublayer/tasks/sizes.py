@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sublayer.data import Pair
 from sublayer.models.config import ModelConfig
@@ -20,16 +21,18 @@ def fill_in(recipe: Recipe, pairs: Sequence[Pair]) -> Choices:
     """Kinds of tokens, model and training for these pairs."""
     told: list[str] = []
     text = _text(recipe.text, pairs, told)
-    model = recipe.model
-    if model is None:
-        model = _model(len(pairs))
+    given = {} if recipe.model is None else recipe.model.model_dump(exclude_unset=True)
+    picked = _model(len(pairs))
+    model = ModelConfig.read(picked | given)
+    if picked.keys() - given:
         told.append(
             f"model: {model.encoder_layers} + {model.decoder_layers} layers of width {model.d_model}, dropout "
-            f"{model.dropout}, for {len(pairs):,} pairs"
+            f"{model.dropout:g}, for {len(pairs):,} pairs"
         )
-    train = recipe.train
-    if train is None:
-        train = _train(text, pairs)
+    given = {} if recipe.train is None else recipe.train.model_dump(exclude_unset=True)
+    picked = _train(text, pairs, given.get("steps"))
+    train = Train.model_validate(picked | given)
+    if picked.keys() - given:
         told.append(
             f"train: {train.steps:,} updates of {train.batch_tokens:,} tokens, best by {train.metric}; "
             "change them with --set train.steps=…"
@@ -44,7 +47,8 @@ def _text(text: Text, pairs: Sequence[Pair], told: list[str]) -> Text:
         if side.kind == "auto":
             texts = [getattr(pair, name) for pair in pairs]
             kind, why = _kind(texts)
-            side = side.model_copy(update={"kind": kind, **({"vocab_size": _vocab(texts)} if kind == "bpe" else {})})
+            picks_size = kind == "bpe" and "vocab_size" not in side.model_fields_set
+            side = side.model_copy(update={"kind": kind, **({"vocab_size": _vocab(texts)} if picks_size else {})})
             told.append(f"text.{name}: {kind}, {why}")
         sides[name] = side
     return text.model_copy(update=sides)
@@ -70,25 +74,25 @@ def _vocab(texts: Sequence[str]) -> int:
     return max(1000, min(16000, words // 100 // 500 * 500))
 
 
-def _model(pairs: int) -> ModelConfig:
+def _model(pairs: int) -> dict[str, Any]:
     """The more pairs, the larger, and the less dropout."""
     if pairs < 2000:
-        return ModelConfig(d_model=128, encoder_layers=2, decoder_layers=2, dropout=0.3)
+        return dict(d_model=128, encoder_layers=2, decoder_layers=2, dropout=0.3)
     if pairs < 20000:
-        return ModelConfig(d_model=192, encoder_layers=3, decoder_layers=2, dropout=0.3)
+        return dict(d_model=192, encoder_layers=3, decoder_layers=2, dropout=0.3)
     if pairs < 200000:
-        return ModelConfig(d_model=256, encoder_layers=4, decoder_layers=3, dropout=0.2)
-    return ModelConfig(d_model=512, num_heads=8, encoder_layers=6, decoder_layers=6, dropout=0.1)
+        return dict(d_model=256, encoder_layers=4, decoder_layers=3, dropout=0.2)
+    return dict(d_model=512, num_heads=8, encoder_layers=6, decoder_layers=6, dropout=0.1)
 
 
-def _train(text: Text, pairs: Sequence[Pair]) -> Train:
-    """About 30 passes over the data, within 1,500 and 20,000 updates."""
+def _train(text: Text, pairs: Sequence[Pair], steps: int | None) -> dict[str, Any]:
+    """About 30 passes over the data, within 1,500 and 20,000 updates, where `steps` is left open."""
     subwords = text.target.kind in ("bpe", "unigram", "wordpiece", "word")
     characters = sum(len(p.target) for p in pairs)
     tokens = characters // 4 if subwords else characters // 2
-    steps = max(1500, min(20000, 30 * tokens // 4096))
+    steps = steps or max(1500, min(20000, 30 * tokens // 4096))
     every = max(100, steps // 10)
-    return Train(
+    return dict(
         steps=steps,
         warmup=min(400, steps // 10),
         validate_every=every,

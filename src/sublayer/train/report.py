@@ -1,6 +1,7 @@
 """What a run tells while it goes on. A listener is handed in; several are joined by `Listeners`."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +58,9 @@ class JsonLines:
         if after is not None and path.exists():
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
             kept = [line for line in lines if line.endswith("\n") and json.loads(line)["step"] <= after]
-            path.write_text("".join(kept), encoding="utf-8", newline="\n")
+            beside = path.with_name(f".{path.name}.part")
+            beside.write_text("".join(kept), encoding="utf-8", newline="\n")
+            os.replace(beside, path)
 
     def step(self, progress: Progress) -> None: ...
 

@@ -58,17 +58,12 @@ def restore(checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer
         raise CheckpointError(f"{checkpoint} is no checkpoint: {error}") from None
     load_weights(model, checkpoint / "model.safetensors")
     tensors = load_tensors(checkpoint / "state.safetensors")
-    for name, parameter in _named(model, optimizer):
-        moments = {key.split("/", 2)[1]: t for key, t in tensors.items() if key.split("/", 2)[2:] == [name]}
-        optimizer.state[parameter] = moments | state["optimizer"].get(name, {})
-    torch.set_rng_state(tensors["generator/torch"])
-    for i in range(torch.cuda.device_count()):
-        if f"generator/cuda{i}" in tensors:
-            torch.cuda.set_rng_state(tensors[f"generator/cuda{i}"], i)
-    version, numbers, gauss = state["generators"]["python"]
-    random.setstate((version, tuple(numbers), gauss))
-    np.random.set_state(state["generators"]["numpy"])
-    return Position(**state["position"])
+    try:
+        _put_moments(model, optimizer, tensors, state["optimizer"])
+        _put_generators(tensors, state["generators"])
+        return Position(**state["position"])
+    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
+        raise CheckpointError(f"{checkpoint} does not hold what a checkpoint should: {error!r}") from None
 
 
 def checkpoints(folder: Path) -> list[Path]:
@@ -101,9 +96,39 @@ def _moments(
     return tensors, numbers
 
 
+def _put_moments(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    tensors: dict[str, torch.Tensor],
+    numbers: dict[str, dict[str, float]],
+) -> None:
+    moments: dict[str, dict[str, Any]] = {name: dict(values) for name, values in numbers.items()}
+    for key, tensor in tensors.items():
+        if key.startswith("optimizer/"):
+            _, moment, name = key.split("/", 2)
+            moments.setdefault(name, {})[moment] = tensor
+    for name, parameter in _named(model, optimizer):
+        optimizer.state[parameter] = {
+            moment: value.to(parameter.device) if isinstance(value, torch.Tensor) else value
+            for moment, value in moments.pop(name, {}).items()
+        }
+    if moments:
+        raise ValueError(f"moments of {', '.join(moments)}, which this model does not train")
+
+
 def _generators() -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     tensors = {"generator/torch": torch.get_rng_state()}
     tensors |= {f"generator/cuda{i}": torch.cuda.get_rng_state(i) for i in range(torch.cuda.device_count())}
     kind, keys, *rest = np.random.get_state()
     numpy_state = [str(kind), [int(k) for k in keys], *rest]
     return tensors, {"python": random.getstate(), "numpy": numpy_state}
+
+
+def _put_generators(tensors: dict[str, torch.Tensor], states: dict[str, Any]) -> None:
+    torch.set_rng_state(tensors["generator/torch"])
+    for i in range(torch.cuda.device_count()):
+        if f"generator/cuda{i}" in tensors:
+            torch.cuda.set_rng_state(tensors[f"generator/cuda{i}"], i)
+    version, numbers, gauss = states["python"]
+    random.setstate((version, tuple(numbers), gauss))
+    np.random.set_state(states["numpy"])

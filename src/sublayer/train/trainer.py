@@ -91,7 +91,8 @@ class Trainer:
         begun = time.monotonic() - self.at.seconds
         self._begun, self._tokens = time.monotonic(), 0
         self.model.train()
-        if self._is_last():
+        if self._is_last() or self._waited_enough():
+            self.listener.message(f"Nothing is left to do: the run ended at step {self.at.step}.")
             return self.at
         for group in self._groups():
             self.at.seconds = time.monotonic() - begun
@@ -173,13 +174,15 @@ class Trainer:
             self.at.waited += 1
         best = {"best": self.at.best, "best_step": self.at.best_step}
         self.listener.record({"step": self.at.step, **{f"valid_{k}": v for k, v in metrics.items()}, **best})
-        if 0 < self.watch.patience <= self.at.waited:
+        if self._waited_enough():
             self.listener.message(
                 f"Stopped: {self.watch.metric} has not been better than {self.at.best:.4f} "
                 f"(step {self.at.best_step}) for {self.at.waited} validations."
             )
-            return True
-        return False
+        return self._waited_enough()
+
+    def _waited_enough(self) -> bool:
+        return 0 < self.watch.patience <= self.at.waited
 
     def _save(self) -> None:
         if self.validate is None:
@@ -188,8 +191,8 @@ class Trainer:
         rotate(self.folder / "checkpoints", self.limits.keep)
 
     def _effective_step(self) -> float:
-        """The step, or further on where the clock runs ahead of it."""
-        return max(float(self.at.step), self._by_clock() * self.limits.steps)
+        """The updates so far, or further on where the clock runs ahead of them."""
+        return max(float(self.at.step - self.at.skipped), self._by_clock() * self.limits.steps)
 
     def _by_clock(self) -> float:
         return self.at.seconds / (60 * self.limits.minutes) if self.limits.minutes else 0.0

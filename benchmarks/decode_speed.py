@@ -1,0 +1,91 @@
+"""How many tokens a second greedy search writes: sublayer and four peers, interleaved, on the same sources.
+
+Every row writes the same number of tokens, EOS being forbidden, so that all do the same work.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import time
+from collections.abc import Sequence
+from statistics import median
+
+import torch
+from peers import PEERS, Peer
+from setting import EOS, PAD, QUICK, SIZES, arguments, examples, machine, spread, table
+from torch import Tensor
+
+from sublayer.data.batch import pad
+
+GOALS = {(1, "transformers MarianMT (sdpa)"): 2.0, (16, "tutorial code"): 5.0}
+
+
+def sources(rows: Sequence[Sequence[int]], batch: int, groups: int) -> list[Tensor]:
+    """`groups` batches of about equally long sources, spread over all lengths."""
+    ordered = sorted(rows[: batch * groups], key=len)
+    return [pad([[*row, EOS] for row in ordered[i : i + batch]], PAD)[0] for i in range(0, len(ordered), batch)]
+
+
+def tokens_per_second(peer: Peer, group: Sequence[Tensor], length: int) -> float:
+    started = time.perf_counter()
+    for source in group:
+        written = peer.generate(source, length)
+        assert len(written) == len(source) and len(written[0]) == length, peer.name
+    seconds = time.perf_counter() - started
+    return sum(map(len, group)) * length / seconds
+
+
+def measure(
+    peers: Sequence[Peer], rows: Sequence[Sequence[int]], sizes: Sequence[int], length: int, rounds: int, seed: int
+) -> dict[tuple[int, str], list[float]]:
+    """Tokens a second by (batch size, peer), one number a round. Round 0 warms up and is not kept."""
+    speeds: dict[tuple[int, str], list[float]] = {(batch, peer.name): [] for batch in sizes for peer in peers}
+    order = random.Random(seed)
+    for number in range(rounds + 1):
+        for batch in sizes:
+            group = sources(rows, batch, groups=max(2, 8 // batch) if number else 1)
+            for peer in order.sample(list(peers), len(peers)):
+                gc.collect()
+                speed = tokens_per_second(peer, group, length)
+                if number:
+                    speeds[batch, peer.name].append(speed)
+    return speeds
+
+
+def report(speeds: dict[tuple[int, str], list[float]]) -> str:
+    """Each row, and how much faster sublayer was in the same round."""
+
+    def lead(row: tuple[int, str]) -> list[float]:
+        return [a / b for a, b in zip(speeds[row[0], "sublayer"], speeds[row], strict=True)]
+
+    rows = [(name, batch, spread(s, ",.0f"), spread(lead((batch, name)))) for (batch, name), s in speeds.items()]
+    goals = [
+        f"- batch {batch}, against {name}: {median(lead((batch, name))):.2f} × (goal {goal})"
+        for (batch, name), goal in GOALS.items()
+        if (batch, name) in speeds
+    ]
+    return "\n".join([table(("model", "batch", "tokens/s", "sublayer ÷ this row"), rows), "", *goals])
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "", rounds=5, threads=1)
+    parser.add_argument("--batch", type=int, nargs="+", default=[1, 16, 64], help="rows decoded together, 1 16 64 by default")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(args.seed)
+    size = QUICK if args.quick else SIZES[args.config]
+    rows = [source for source, _ in examples(args.config, args.pairs, size.vocab, 2 * max(8, *args.batch), args.seed)]
+    peers = [make(size) for make in PEERS]
+    for peer in peers:
+        peer.model.eval()
+    with torch.inference_mode():
+        speeds = measure(peers, rows, args.batch, size.write, args.rounds, args.seed)
+    print(f"### Greedy decoding, {args.config}, {size.write} tokens a row{' (quick: tiny models)' if args.quick else ''}\n")
+    print(report(speeds))
+    versions = ("sublayer", "torch", "transformers", "x-transformers")
+    print(f"\n{machine(versions, threads=args.threads, seed=args.seed)}. Median of {args.rounds} rounds (least to most).")
+
+
+if __name__ == "__main__":
+    main()

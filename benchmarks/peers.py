@@ -1,0 +1,268 @@
+"""The models that are compared, each with one training update and one forced greedy decoding, as its users write them.
+
+All have the same width, depth, heads and vocabulary, relu or gelu, dropout 0.1. They differ in what a user does not
+choose: where the norm stands, what is tied, where dropout is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from setting import BOS, EOS, PAD, Sizes
+from torch import Tensor, nn
+from tutorial import Positions, TutorialTransformer
+
+from sublayer.data.batch import PairBatch
+from sublayer.generate import greedy
+from sublayer.models import ModelConfig
+from sublayer.models.build import build
+from sublayer.models.decoding import TranslationDecoding
+from sublayer.nn import Mask
+from sublayer.tasks.translate import translation_loss
+from sublayer.train.optim import clip, optimizer, scale_gradients
+
+RATE = 1e-4  # the same for all: nothing is learned from random ids, and nothing may diverge
+
+
+class Peer(Protocol):
+    """One of the models."""
+
+    name: str
+    model: nn.Module
+
+    def update(self, batch: PairBatch) -> None:
+        """Forward, backward, optimizer."""
+
+    def generate(self, source: Tensor, length: int) -> Tensor | list[tuple[int, ...]]:
+        """Sources (B, S), 0 = padding -> `length` tokens a row, whatever the model thinks of EOS."""
+
+
+class Sublayer:
+    """The update is that of `sublayer.train.trainer`, the search that of `sublayer predict --beam 1`."""
+
+    name = "sublayer"
+
+    def __init__(self, sizes: Sizes) -> None:
+        config = ModelConfig(
+            source_vocab=sizes.vocab,
+            target_vocab=sizes.vocab,
+            d_model=sizes.d_model,
+            num_heads=sizes.num_heads,
+            encoder_layers=sizes.layers,
+            decoder_layers=sizes.layers,
+            d_ff=sizes.d_ff,
+            dropout=0.1,
+            tie="all",
+        )
+        self.model = build(config)
+        self.optimizer = optimizer(self.model, "adam")
+
+    def update(self, batch: PairBatch) -> None:
+        loss = translation_loss(self.model, batch)
+        loss.total.backward()
+        scale_gradients(self.model.parameters(), 1 / loss.count)
+        clip(self.model.parameters(), 1.0)
+        for settings in self.optimizer.param_groups:
+            settings["lr"] = RATE
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def generate(self, source: Tensor, length: int) -> list[tuple[int, ...]]:
+        keep = source != PAD
+        decoding = TranslationDecoding(self.model, source, None if keep.all() else Mask.padding(keep))
+        start = torch.full((len(source), 1), BOS)
+        return [h.tokens for h in greedy(decoding, start, eos=EOS, max_len=length, never=(EOS, PAD))]
+
+
+class _Plain:
+    """An update as most scripts write it: a mean loss, backward, Adam as it comes."""
+
+    model: nn.Module
+
+    def start(self) -> None:
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=RATE, betas=(0.9, 0.98))
+
+    def update(self, batch: PairBatch) -> None:
+        self.optimizer.zero_grad()
+        self.loss(batch).backward()
+        self.optimizer.step()
+
+    def loss(self, batch: PairBatch) -> Tensor:
+        """The mean over real target tokens."""
+        raise NotImplementedError
+
+
+class Marian(_Plain):
+    """transformers' MarianMTModel, which is also the shape of OPUS-MT."""
+
+    name = "transformers MarianMT (sdpa)"
+
+    def __init__(self, sizes: Sizes) -> None:
+        from transformers import MarianConfig, MarianMTModel
+        from transformers.utils import logging
+
+        logging.set_verbosity_error()
+        config = MarianConfig(
+            vocab_size=sizes.vocab,
+            d_model=sizes.d_model,
+            encoder_layers=sizes.layers,
+            decoder_layers=sizes.layers,
+            encoder_attention_heads=sizes.num_heads,
+            decoder_attention_heads=sizes.num_heads,
+            encoder_ffn_dim=sizes.d_ff,
+            decoder_ffn_dim=sizes.d_ff,
+            max_position_embeddings=512,
+            activation_function="relu",
+            dropout=0.1,
+            scale_embedding=True,
+            pad_token_id=PAD,
+            eos_token_id=EOS,
+            decoder_start_token_id=BOS,
+            forced_eos_token_id=None,
+            attn_implementation="sdpa",
+        )
+        self.model = MarianMTModel(config)
+        self.start()
+
+    def loss(self, batch: PairBatch) -> Tensor:
+        labels = batch.target_out.masked_fill(~batch.target_keep, -100)
+        return self.model(input_ids=batch.source, attention_mask=(batch.source != PAD).long(), labels=labels).loss
+
+    def generate(self, source: Tensor, length: int) -> Tensor:
+        written = self.model.generate(
+            input_ids=source,
+            attention_mask=(source != PAD).long(),
+            num_beams=1,
+            do_sample=False,
+            min_new_tokens=length,
+            max_new_tokens=length,
+        )
+        return written[:, 1:]
+
+
+class XTransformers(_Plain):
+    name = "x-transformers (flash)"
+
+    def __init__(self, sizes: Sizes) -> None:
+        from x_transformers import XTransformer
+
+        side = {
+            "num_tokens": sizes.vocab,
+            "depth": sizes.layers,
+            "heads": sizes.num_heads,
+            "attn_dim_head": sizes.d_model // sizes.num_heads,
+            "max_seq_len": 512,
+            "attn_flash": True,
+            "ff_dropout": 0.1,
+            "emb_dropout": 0.1,
+        }
+        both = {f"{prefix}_{key}": value for prefix in ("enc", "dec") for key, value in side.items()}
+        self.model = XTransformer(dim=sizes.d_model, tie_token_emb=True, ignore_index=PAD, pad_value=PAD, **both)
+        self.start()
+
+    def loss(self, batch: PairBatch) -> Tensor:
+        return self.model(batch.source, batch.target, mask=batch.source != PAD)
+
+    def generate(self, source: Tensor, length: int) -> Tensor:
+        start = torch.full((len(source), 1), BOS)
+        return self.model.generate(source, start, length, mask=source != PAD, temperature=0.0)
+
+
+class TorchTransformer(nn.Module):
+    """torch.nn.Transformer with the embeddings, positions and output map that it leaves to its user."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.source = nn.Embedding(sizes.vocab, sizes.d_model)
+        self.target = nn.Embedding(sizes.vocab, sizes.d_model)
+        self.positions = Positions(sizes.d_model, dropout=0.1)
+        self.transformer = nn.Transformer(
+            sizes.d_model, sizes.num_heads, sizes.layers, sizes.layers, sizes.d_ff, dropout=0.1, batch_first=True
+        )
+        self.project = nn.Linear(sizes.d_model, sizes.vocab)
+
+    def forward(self, src: Tensor, trg: Tensor) -> Tensor:
+        hidden = src == PAD
+        future = torch.ones(trg.size(1), trg.size(1), dtype=torch.bool).triu(1)
+        x = self.transformer(
+            self.embed(self.source, src),
+            self.embed(self.target, trg),
+            tgt_mask=future,
+            src_key_padding_mask=hidden,
+            memory_key_padding_mask=hidden,
+            tgt_key_padding_mask=trg == PAD,
+        )
+        return self.project(x)
+
+    def embed(self, table: nn.Embedding, ids: Tensor) -> Tensor:
+        x = table(ids) * math.sqrt(table.embedding_dim)
+        return self.positions(x.transpose(0, 1)).transpose(0, 1)
+
+
+class Torch(_Plain):
+    name = "torch.nn.Transformer"
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.model = TorchTransformer(sizes)
+        self.start()
+
+    def loss(self, batch: PairBatch) -> Tensor:
+        return _cross_entropy(self.model(batch.source, batch.target_in), batch)
+
+    def generate(self, source: Tensor, length: int) -> Tensor:
+        model, hidden = self.model, source == PAD
+        memory = model.transformer.encoder(model.embed(model.source, source), src_key_padding_mask=hidden)
+
+        def decode(written: Tensor) -> Tensor:
+            future = torch.ones(written.size(1), written.size(1), dtype=torch.bool).triu(1)
+            x = model.embed(model.target, written)
+            return model.transformer.decoder(x, memory, tgt_mask=future, memory_key_padding_mask=hidden)
+
+        return _without_cache(decode, model.project, len(source), length)
+
+
+class Tutorial(_Plain):
+    name = "tutorial code"
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.model = TutorialTransformer(sizes.vocab, sizes.d_model, sizes.layers, sizes.num_heads, sizes.d_ff)
+        self.start()
+
+    def loss(self, batch: PairBatch) -> Tensor:
+        seen = (batch.source != PAD)[:, None, None]
+        past = torch.tril(torch.ones(batch.target_in.size(1), batch.target_in.size(1)))
+        own = (batch.target_in != PAD)[:, None, None] * past
+        return _cross_entropy(self.model(batch.source, batch.target_in, seen, own, seen), batch)
+
+    def generate(self, source: Tensor, length: int) -> Tensor:
+        seen = (source != PAD)[:, None, None]
+        memory = self.model.encoder(source, seen)
+
+        def decode(written: Tensor) -> Tensor:
+            past = torch.tril(torch.ones(1, 1, written.size(1), written.size(1)))
+            return self.model.decoder(written, past, memory, seen)
+
+        return _without_cache(decode, self.model.fc_out, len(source), length)
+
+
+def _cross_entropy(logits: Tensor, batch: PairBatch) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(), ignore_index=PAD)
+
+
+def _without_cache(
+    decode: Callable[[Tensor], Tensor], project: nn.Module, rows: int, length: int
+) -> Tensor:
+    """The source is read once; the whole target so far at each step."""
+    written = torch.full((rows, 1), BOS)
+    for _ in range(length):
+        logits = project(decode(written)[:, -1])
+        logits[:, EOS] = -math.inf
+        written = torch.cat((written, logits.argmax(-1, keepdim=True)), 1)
+    return written[:, 1:]
+
+
+PEERS = (Sublayer, Marian, XTransformers, Torch, Tutorial)

@@ -1,0 +1,41 @@
+import json
+
+from tests.runs import Heard
+
+from sublayer.train.report import JsonLines, Listeners, Progress
+
+PROGRESS = Progress(step=1, steps=2, epoch=0, loss=1.0, rate=0.1, tokens_per_second=5.0, spent=1.0, left=1.0)
+
+
+def test_all_listeners_hear_all():
+    one, two = Heard(), Heard()
+    both = Listeners([one, two])
+    both.step(PROGRESS)
+    both.record({"step": 1})
+    both.message("hello")
+    for heard in (one, two):
+        assert (heard.steps, heard.records, heard.messages) == ([PROGRESS], [{"step": 1}], ["hello"])
+
+
+def test_a_record_is_a_line_at_once(tmp_path):
+    lines = JsonLines(tmp_path / "metrics.jsonl")
+    lines.record({"step": 1, "loss": 2.5, "name": "größer"})
+    assert (tmp_path / "metrics.jsonl").read_bytes() == '{"step": 1, "loss": 2.5, "name": "größer"}\n'.encode()
+    lines.record({"step": 2})
+    lines.step(PROGRESS)
+    lines.message("not kept")
+    steps = [json.loads(line)["step"] for line in (tmp_path / "metrics.jsonl").read_text("utf-8").split("\n")[:-1]]
+    assert steps == [1, 2]
+
+
+def test_lines_that_will_be_written_again_are_dropped_and_so_is_half_a_line(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    path.write_bytes(b'{"step": 5}\n{"step": 10, "valid_loss": 1}\n{"step": 15}\n{"step": 1')
+    JsonLines(path, after=10).record({"step": 11})
+    assert path.read_bytes() == b'{"step": 5}\n{"step": 10, "valid_loss": 1}\n{"step": 11}\n'
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_new_run_may_start_without_the_file(tmp_path):
+    JsonLines(tmp_path / "metrics.jsonl", after=0)
+    assert not (tmp_path / "metrics.jsonl").exists()
