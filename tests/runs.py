@@ -18,7 +18,7 @@ from sublayer.tasks.recipe_file import make_recipe
 
 SPLIT = {"source": {"kind": "split"}, "target": {"kind": "split"}}
 CHARS = {"source": {"kind": "char"}, "target": {"kind": "char"}}
-TINY = dict(d_model=16, num_heads=2, encoder_layers=1, decoder_layers=1, d_ff=32)
+TINY = dict(d_model=16, num_heads=2, encoder_layers=1, decoder_layers=1, d_ff=32, dropout=0.1)
 
 
 class Heard:
@@ -52,7 +52,8 @@ def write_pairs(path, sources, turn=lambda source: source[::-1]):
 def tiny_recipe(train, valid=None, *, text=CHARS, model=None, search=None, **settings):
     """Ten updates of a very small model, if `settings` (of the section train) say nothing else."""
     data = {"train": str(train)} | ({"valid": str(valid)} if valid else {})
-    trained = dict(steps=10, batch_tokens=64, warmup=2, log_every=1, validate_every=4, save_every=4) | settings
+    trained = dict(steps=10, batch_tokens=64, warmup=2, log_every=1, validate_every=4, save_every=4)
+    trained |= {"validate_metrics": []} | settings
     model = TINY | (model or {})
     values = {"data": data, "text": text, "model": model, "train": trained, "search": search or {}}
     return make_recipe(values, origin="a test")

@@ -14,6 +14,7 @@ import traceback
 
 def serve(address: str) -> None:
     # All that the verbs, and torch's optimizers and counters, import when they run.
+    import matplotlib.figure  # noqa: F401
     import torch._dynamo
     import torch.utils.flop_counter
 

@@ -33,6 +33,7 @@ def run() -> None:
     # Before torch starts its threads: ones that wait by spinning slow a training step fivefold as soon as another
     # program is busy on one of the cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    sys.path.append(os.getcwd())  # where a recipe's own classes are looked for, after everything else
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")  # type: ignore[union-attr]
     output = sys.stdout

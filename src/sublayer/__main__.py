@@ -1,0 +1,5 @@
+"""python -m sublayer"""
+
+from sublayer.cli.main import run
+
+run()
