@@ -12,13 +12,15 @@ from collections.abc import Sequence
 from statistics import median
 
 import torch
-from peers import PEERS, Peer
-from setting import EOS, PAD, QUICK, SIZES, arguments, examples, machine, spread, table
 from torch import Tensor
 
+from peers import DECODED, Marian, Peer, Sublayer, Tutorial, TutorialReadOnce
+from setting import EOS, PAD, QUICK, SIZES, arguments, examples, machine, spread, table
 from sublayer.data.batch import pad
+from sublayer.models.decoding import lay_out
 
-GOALS = {(1, "transformers MarianMT (sdpa)"): 2.0, (16, "tutorial code"): 5.0}
+Row = tuple[int, str]  # batch size, peer
+GOALS: dict[Row, float] = {(1, Marian.name): 2.0, (16, Tutorial.name): 5.0, (16, TutorialReadOnce.name): 5.0}
 
 
 def sources(rows: Sequence[Sequence[int]], batch: int, groups: int) -> list[Tensor]:
@@ -38,9 +40,9 @@ def tokens_per_second(peer: Peer, group: Sequence[Tensor], length: int) -> float
 
 def measure(
     peers: Sequence[Peer], rows: Sequence[Sequence[int]], sizes: Sequence[int], length: int, rounds: int, seed: int
-) -> dict[tuple[int, str], list[float]]:
+) -> dict[Row, list[float]]:
     """Tokens a second by (batch size, peer), one number a round. Round 0 warms up and is not kept."""
-    speeds: dict[tuple[int, str], list[float]] = {(batch, peer.name): [] for batch in sizes for peer in peers}
+    speeds: dict[Row, list[float]] = {(batch, peer.name): [] for batch in sizes for peer in peers}
     order = random.Random(seed)
     for number in range(rounds + 1):
         for batch in sizes:
@@ -53,38 +55,47 @@ def measure(
     return speeds
 
 
-def report(speeds: dict[tuple[int, str], list[float]]) -> str:
-    """Each row, and how much faster sublayer was in the same round."""
+def lead(speeds: dict[Row, list[float]], row: Row) -> list[float]:
+    """How many times as fast sublayer was, round for round."""
+    return [ours / theirs for ours, theirs in zip(speeds[row[0], Sublayer.name], speeds[row], strict=True)]
 
-    def lead(row: tuple[int, str]) -> list[float]:
-        return [a / b for a, b in zip(speeds[row[0], "sublayer"], speeds[row], strict=True)]
 
-    rows = [(name, batch, spread(s, ",.0f"), spread(lead((batch, name)))) for (batch, name), s in speeds.items()]
-    goals = [
-        f"- batch {batch}, against {name}: {median(lead((batch, name))):.2f} × (goal {goal})"
-        for (batch, name), goal in GOALS.items()
-        if (batch, name) in speeds
-    ]
-    return "\n".join([table(("model", "batch", "tokens/s", "sublayer ÷ this row"), rows), "", *goals])
+def report(speeds: dict[Row, list[float]]) -> str:
+    rows = [(row[1], row[0], spread(speeds[row], ",.0f"), spread(lead(speeds, row))) for row in speeds]
+    return table(("model", "batch", "tokens/s", "sublayer ÷ this row"), rows)
+
+
+def goals(speeds: dict[Row, list[float]]) -> str:
+    return "\n".join(
+        f"- batch {row[0]}, against {row[1]}: {median(lead(speeds, row)):.2f} × (goal {goal})"
+        for row, goal in GOALS.items()
+        if row in speeds
+    )
 
 
 def main() -> None:
     parser = arguments(__doc__ or "", rounds=5, threads=1)
-    parser.add_argument("--batch", type=int, nargs="+", default=[1, 16, 64], help="rows decoded together, 1 16 64 by default")
+    parser.add_argument("--batch", type=int, nargs="+", default=[1, 16, 64], help="rows at once, 1 16 64 by default")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
     size = QUICK if args.quick else SIZES[args.config]
     rows = [source for source, _ in examples(args.config, args.pairs, size.vocab, 2 * max(8, *args.batch), args.seed)]
-    peers = [make(size) for make in PEERS]
+    peers = [make(size) for make in DECODED]
     for peer in peers:
         peer.model.eval()
+        if isinstance(peer, Sublayer):
+            lay_out(peer.model)  # what `sublayer.load` does
     with torch.inference_mode():
         speeds = measure(peers, rows, args.batch, size.write, args.rounds, args.seed)
-    print(f"### Greedy decoding, {args.config}, {size.write} tokens a row{' (quick: tiny models)' if args.quick else ''}\n")
+    print(f"### Greedy decoding, {'tiny models' if args.quick else args.config}, {size.write} tokens a row\n")
     print(report(speeds))
+    if not args.quick:
+        print(f"\n{goals(speeds)}")
     versions = ("sublayer", "torch", "transformers", "x-transformers")
-    print(f"\n{machine(versions, threads=args.threads, seed=args.seed)}. Median of {args.rounds} rounds (least to most).")
+    print(
+        f"\n{machine(versions, threads=args.threads, seed=args.seed)}. Median of {args.rounds} rounds (least to most)."
+    )
 
 
 if __name__ == "__main__":

@@ -1,21 +1,22 @@
 """The models that are compared, each with one training update and one forced greedy decoding, as its users write them.
 
-All have the same width, depth, heads and vocabulary, relu or gelu, dropout 0.1. They differ in what a user does not
-choose: where the norm stands, what is tied, where dropout is.
+All have the same width, depth, heads and vocabulary, and dropout 0.1, in the feed-forward network's hidden layer too.
+They differ in what their code fixes: where the norm stands, relu or gelu, what is tied, and dropout on attention
+weights, which the tutorial and torch.nn.Transformer have.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Protocol
 
 import torch
 import torch.nn.functional as F
-from setting import BOS, EOS, PAD, Sizes
 from torch import Tensor, nn
-from tutorial import Positions, TutorialTransformer
 
+from setting import BOS, EOS, PAD, Sizes
 from sublayer.data.batch import PairBatch
 from sublayer.generate import greedy
 from sublayer.models import ModelConfig
@@ -24,6 +25,7 @@ from sublayer.models.decoding import TranslationDecoding
 from sublayer.nn import Mask
 from sublayer.tasks.translate import translation_loss
 from sublayer.train.optim import clip, optimizer, scale_gradients
+from tutorial import Positions, TutorialTransformer
 
 RATE = 1e-4  # the same for all: nothing is learned from random ids, and nothing may diverge
 
@@ -118,6 +120,7 @@ class Marian(_Plain):
             max_position_embeddings=512,
             activation_function="relu",
             dropout=0.1,
+            activation_dropout=0.1,
             scale_embedding=True,
             pad_token_id=PAD,
             eos_token_id=EOS,
@@ -187,11 +190,10 @@ class TorchTransformer(nn.Module):
 
     def forward(self, src: Tensor, trg: Tensor) -> Tensor:
         hidden = src == PAD
-        future = torch.ones(trg.size(1), trg.size(1), dtype=torch.bool).triu(1)
         x = self.transformer(
             self.embed(self.source, src),
             self.embed(self.target, trg),
-            tgt_mask=future,
+            tgt_mask=_future(trg),
             src_key_padding_mask=hidden,
             memory_key_padding_mask=hidden,
             tgt_key_padding_mask=trg == PAD,
@@ -207,6 +209,7 @@ class Torch(_Plain):
     name = "torch.nn.Transformer"
 
     def __init__(self, sizes: Sizes) -> None:
+        warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")
         self.model = TorchTransformer(sizes)
         self.start()
 
@@ -214,15 +217,21 @@ class Torch(_Plain):
         return _cross_entropy(self.model(batch.source, batch.target_in), batch)
 
     def generate(self, source: Tensor, length: int) -> Tensor:
+        """The encoder once, the decoder over the whole target at each step: it has no cache."""
         model, hidden = self.model, source == PAD
-        memory = model.transformer.encoder(model.embed(model.source, source), src_key_padding_mask=hidden)
+        read = model.embed(model.source, source)
+        memory = model.transformer.encoder(read, src_key_padding_mask=hidden)
 
-        def decode(written: Tensor) -> Tensor:
-            future = torch.ones(written.size(1), written.size(1), dtype=torch.bool).triu(1)
+        def logits_after(written: Tensor) -> Tensor:
             x = model.embed(model.target, written)
-            return model.transformer.decoder(x, memory, tgt_mask=future, memory_key_padding_mask=hidden)
+            x = model.transformer.decoder(x, memory, tgt_mask=_future(written), memory_key_padding_mask=hidden)
+            return model.project(x[:, -1])
 
-        return _without_cache(decode, model.project, len(source), length)
+        return _write(logits_after, len(source), length)
+
+
+def _future(trg: Tensor) -> Tensor:
+    return torch.ones(trg.size(1), trg.size(1), dtype=torch.bool).triu(1)
 
 
 class Tutorial(_Plain):
@@ -234,35 +243,45 @@ class Tutorial(_Plain):
 
     def loss(self, batch: PairBatch) -> Tensor:
         seen = (batch.source != PAD)[:, None, None]
-        past = torch.tril(torch.ones(batch.target_in.size(1), batch.target_in.size(1)))
-        own = (batch.target_in != PAD)[:, None, None] * past
+        own = (batch.target_in != PAD)[:, None, None] * _past(batch.target_in)
         return _cross_entropy(self.model(batch.source, batch.target_in, seen, own, seen), batch)
 
     def generate(self, source: Tensor, length: int) -> Tensor:
+        """By forward(), the one call that this code has: source and target are read anew at each step."""
         seen = (source != PAD)[:, None, None]
-        memory = self.model.encoder(source, seen)
+        return _write(lambda trg: self.model(source, trg, seen, _past(trg), seen)[:, -1], len(source), length)
 
-        def decode(written: Tensor) -> Tensor:
-            past = torch.tril(torch.ones(1, 1, written.size(1), written.size(1)))
-            return self.model.decoder(written, past, memory, seen)
 
-        return _without_cache(decode, self.model.fc_out, len(source), length)
+class TutorialReadOnce(Tutorial):
+    """The same, taken apart by its user: the encoder once, the output map at the last position only."""
+
+    name = "tutorial code, source read once"
+
+    def generate(self, source: Tensor, length: int) -> Tensor:
+        seen, model = (source != PAD)[:, None, None], self.model
+        memory = model.encoder(source, seen)
+        return _write(
+            lambda trg: model.fc_out(model.decoder(trg, _past(trg), memory, seen)[:, -1]), len(source), length
+        )
+
+
+def _past(trg: Tensor) -> Tensor:
+    return torch.tril(torch.ones(1, 1, trg.size(1), trg.size(1)))
 
 
 def _cross_entropy(logits: Tensor, batch: PairBatch) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(), ignore_index=PAD)
 
 
-def _without_cache(
-    decode: Callable[[Tensor], Tensor], project: nn.Module, rows: int, length: int
-) -> Tensor:
-    """The source is read once; the whole target so far at each step."""
+def _write(logits_after: Callable[[Tensor], Tensor], rows: int, length: int) -> Tensor:
+    """The likeliest token at each step, never EOS; without a cache."""
     written = torch.full((rows, 1), BOS)
     for _ in range(length):
-        logits = project(decode(written)[:, -1])
+        logits = logits_after(written)
         logits[:, EOS] = -math.inf
         written = torch.cat((written, logits.argmax(-1, keepdim=True)), 1)
     return written[:, 1:]
 
 
-PEERS = (Sublayer, Marian, XTransformers, Torch, Tutorial)
+TRAINED = (Sublayer, Marian, XTransformers, Torch, Tutorial)
+DECODED = (Sublayer, Marian, XTransformers, Torch, Tutorial, TutorialReadOnce)

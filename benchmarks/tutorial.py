@@ -60,9 +60,7 @@ class Layer(nn.Module):
         super().__init__()
         self.self_attn = Attention(d_model, num_heads, dropout)
         self.cross_attn = Attention(d_model, num_heads, dropout) if cross else None
-        self.ffn = nn.Sequential(
-            nn.Linear(d_model, d_ff), nn.GELU(), nn.Dropout(dropout), nn.Linear(d_ff, d_model)
-        )
+        self.ffn = nn.Sequential(nn.Linear(d_model, d_ff), nn.GELU(), nn.Dropout(dropout), nn.Linear(d_ff, d_model))
         self.steps = nn.ModuleList(Step(d_model, dropout) for _ in range(3 if cross else 2))
 
     def forward(
@@ -95,9 +93,7 @@ class Stack(nn.Module):
 class TutorialTransformer(nn.Module):
     """src (B, S), trg (B, T), masks that broadcast to (B, H, T, S), 0 = hidden -> logits (B, T, V)."""
 
-    def __init__(
-        self, vocab: int, d_model: int, layers: int, num_heads: int, d_ff: int, dropout: float = 0.1
-    ) -> None:
+    def __init__(self, vocab: int, d_model: int, layers: int, num_heads: int, d_ff: int, dropout: float = 0.1) -> None:
         super().__init__()
         self.encoder = Stack(vocab, d_model, layers, num_heads, d_ff, dropout, cross=False)
         self.decoder = Stack(vocab, d_model, layers, num_heads, d_ff, dropout, cross=True)

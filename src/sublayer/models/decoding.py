@@ -1,11 +1,22 @@
 """Models as search sees them: tokens in, log-probabilities of the next token out, rows that can be chosen."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from sublayer.models.decoder import CausalLM
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import DecoderCache, Mask
+
+
+def lay_out(model: nn.Module) -> None:
+    """Lay the weights of widening maps out by columns, in place: names, shapes and values stay.
+
+    A CPU multiplies a few rows with them, as decoding does, up to four times faster; narrowing maps are faster as
+    they are.
+    """
+    for part in model.modules():
+        if isinstance(part, nn.Linear) and part.out_features >= part.in_features:
+            part.weight.data = part.weight.data.t().contiguous().t()
 
 
 class TranslationDecoding:

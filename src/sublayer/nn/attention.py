@@ -89,7 +89,7 @@ class MultiHeadAttention(nn.Module):
         return self.out_proj(heads.transpose(1, 2).flatten(2))
 
     def _split(self, x: Tensor, heads: int) -> Tensor:
-        return x.unflatten(-1, (heads, -1)).transpose(1, 2)  # (B, S, H·d) -> (B, H, S, d)
+        return x.view(x.size(0), x.size(1), heads, -1).transpose(1, 2)  # (B, S, H·d) -> (B, H, S, d)
 
     def _turn(self, x: Tensor, start: int) -> Tensor:
         return x if self.rotate is None else self.rotate(x, start)

@@ -30,5 +30,6 @@ class Dropout(nn.Module):
             return F.dropout(x, self.p)
         words = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
         coins = words.view(torch.int16)[: x.numel()].view(x.shape)
-        kept = coins >= round(self.p * 2**16) - 2**15
-        return x * kept.to(x.dtype).mul_(1 / (1 - self.p))
+        kept = torch.empty_like(x, requires_grad=False)
+        torch.ge(coins, round(self.p * 2**16) - 2**15, out=kept)
+        return x * kept.mul_(1 / (1 - self.p))

@@ -2,7 +2,7 @@
 
 An added position is called as positions(index, end) with index (T,) or (B, T) of whole numbers below `end`, and
 gives (T, D) or (B, T, D) in fp32. Angles are computed in fp32 whatever the model's type, and afresh at each call:
-there is no table that could be cast, end or grow.
+there is no table that could be cast, end or grow. Frequencies are plain tensors, not buffers, for the same reason.
 """
 
 import math
@@ -16,9 +16,9 @@ from sublayer.errors import ConfigError, ShapeError
 Layout = Literal["interleaved", "halves"]
 
 
-def _frequencies(width: int, theta: float, device: torch.device) -> Tensor:
+def _frequencies(width: int, theta: float) -> Tensor:
     """theta^(-2i / width) for i = 0, 1, … below width / 2, in fp32."""
-    exponents = torch.arange(0, width, 2, device=device, dtype=torch.float32) / width
+    exponents = torch.arange(0, width, 2, device="cpu", dtype=torch.float32) / width
     return torch.exp(exponents * -math.log(theta))
 
 
@@ -34,9 +34,10 @@ class Sinusoidal(nn.Module):
         if layout not in ("interleaved", "halves"):
             raise ConfigError(f"layout={layout!r} is unknown. Write 'interleaved' or 'halves'.")
         self.d_model, self.layout, self.theta = d_model, layout, theta
+        self.frequencies = _frequencies(d_model, theta)
 
     def forward(self, index: Tensor, end: int) -> Tensor:
-        angles = index[..., None].float() * _frequencies(self.d_model, self.theta, index.device)
+        angles = index[..., None] * self.frequencies.to(index.device)
         if self.layout == "halves":
             return torch.cat((angles.sin(), angles.cos()), -1)[..., : self.d_model]
         return torch.stack((angles.sin(), angles.cos()), -1).flatten(-2)[..., : self.d_model]
@@ -74,10 +75,11 @@ class Rotary(nn.Module):
         if d_k % 2:
             raise ConfigError(f"Rotary turns pairs, and d_k={d_k} is odd. Choose an even head width.")
         self.d_k, self.layout, self.theta = d_k, layout, theta
+        self.frequencies = _frequencies(d_k, theta)
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
         index = torch.arange(start, start + x.size(-2), device=x.device)
-        angles = index[:, None].float() * _frequencies(self.d_k, self.theta, x.device)
+        angles = index[:, None] * self.frequencies.to(x.device)
         cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
         if self.layout == "halves":
             a, b = x.chunk(2, -1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from sublayer.data import Pair, Pairs, read_pairs
@@ -41,7 +43,7 @@ def prepare(recipe: Recipe, listener: Listener) -> Prepared:
     assert train is not None and model is not None
     source, target = _tokenizers(choices.recipe, pairs.items)
     config = _sized(model, source, target)
-    torch.manual_seed(train.seed)
+    _seed(train.seed)
     built = build(config)
     assert isinstance(built, EncoderDecoder)
     task = Translate(built.to(device_of(train)), config, source, target, recipe.search)
@@ -111,6 +113,13 @@ def _sized(config: ModelConfig, source: Tokenizer, target: Tokenizer) -> ModelCo
         "first_feature": source.first_feature,
     }
     return ModelConfig.read(fields)
+
+
+def _seed(seed: int) -> None:
+    """All three generators: a part of your own may draw from any of them."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
 
 
 def device_of(train: Train) -> torch.device:
