@@ -20,9 +20,7 @@ def t4() -> Tensor:
 
 def random_tables(texts: int, vocab: int, seed: int, spread: float = 2.0) -> Tensor:
     """One table (vocab, vocab, vocab) a text; the last token is START and never comes."""
-    logits = torch.randn(
-        texts, vocab, vocab, vocab, generator=torch.Generator().manual_seed(seed), dtype=torch.float64
-    )
+    logits = torch.randn(texts, vocab, vocab, vocab, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     logits[..., -1] = -torch.inf
     return (logits * spread).log_softmax(-1)
 

@@ -27,9 +27,7 @@ def test_interval_equals_scoring_every_resampled_corpus(name, theirs):
 def test_interval_of_a_proportion_is_the_binomial_one():
     hypotheses = ["right"] * 300 + ["wrong"] * 100
     half_width = 1.96 * 100 * np.sqrt(0.75 * 0.25 / 400)
-    assert interval("exact", hypotheses, ["right"] * 400) == pytest.approx(
-        (75 - half_width, 75 + half_width), abs=0.7
-    )
+    assert interval("exact", hypotheses, ["right"] * 400) == pytest.approx((75 - half_width, 75 + half_width), abs=0.7)
 
 
 def test_the_seed_decides():

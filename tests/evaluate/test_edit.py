@@ -21,9 +21,7 @@ def by_definition(a, b):
     def distance(i, j):
         if i == 0 or j == 0:
             return i + j
-        return min(
-            distance(i - 1, j) + 1, distance(i, j - 1) + 1, distance(i - 1, j - 1) + (a[i - 1] != b[j - 1])
-        )
+        return min(distance(i - 1, j) + 1, distance(i, j - 1) + 1, distance(i - 1, j - 1) + (a[i - 1] != b[j - 1]))
 
     return distance(len(a), len(b))
 

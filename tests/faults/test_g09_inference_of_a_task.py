@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import torch
-from tests.runs import Heard, reverse_task, tiny_recipe, words, write_pairs
+from tests.runs import Heard, tiny_recipe, words, write_pairs
 
 from sublayer.data import Pair
 from sublayer.tasks import fit as fitting
@@ -35,11 +35,14 @@ def test_two_runs_are_equal_and_draw_nothing_right_after_training(tmp_path):
     assert states() == before
 
 
-def test_a_model_in_train_mode_still_answers_without_dropout():
-    task = reverse_task()
-    expected = list(task.predict(["abc"]))
+def test_a_model_in_train_mode_still_answers_without_dropout(tmp_path):
+    recipe = tiny_recipe(write_pairs(tmp_path / "a.tsv", words()[:30]), model=dict(dropout=0.5), steps=1)
+    task = noisy(recipe, tmp_path / "run")
+    expected = list(task.predict(words()[:9])), list(task.score(PAIRS))
     task.model.train()
-    assert list(task.predict(["abc"])) == expected
+    assert list(task.predict(words()[:9])) == expected[0]
+    task.model.train()
+    assert list(task.score(PAIRS)) == expected[1]
 
 
 def test_validation_leaves_training_in_train_mode_and_its_generators_alone(tmp_path, monkeypatch):

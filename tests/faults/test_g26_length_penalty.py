@@ -43,9 +43,7 @@ def test_what_the_prompt_holds_before_its_last_token_changes_nothing(length):
 @pytest.mark.parametrize("length", [Power(1), Power(-0.5), GNMT(0.6)])
 def test_finished_and_cut_hypotheses_are_scored_by_their_own_length(length):
     tables = random_tables(8, 5, seed=3)
-    found = beam_search(
-        Markov(tables), Markov(tables).start, eos=EOS, beam=6, max_len=4, length=length, nbest=6
-    )
+    found = beam_search(Markov(tables), Markov(tables).start, eos=EOS, beam=6, max_len=4, length=length, nbest=6)
     everyone = [hypothesis for hypotheses in found for hypothesis in hypotheses]
     assert {hypothesis.finished for hypothesis in everyone} == {True, False}
     for hypothesis in everyone:

@@ -48,7 +48,5 @@ def test_the_locale_does_not_matter(tmp_path):
 def test_other_encodings_are_an_error_with_file_and_line(tmp_path):
     path = tmp_path / "latin.tsv"
     path.write_bytes("a\tb\nStraße\tstreet\n".encode("latin-1"))
-    with pytest.raises(
-        DataError, match=r"latin\.tsv: (?s:.*)line 2: not UTF-8 \(0xdf is byte 5 of the line\)"
-    ):
+    with pytest.raises(DataError, match=r"latin\.tsv: (?s:.*)line 2: not UTF-8 \(0xdf is byte 5 of the line\)"):
         read_pairs(path)

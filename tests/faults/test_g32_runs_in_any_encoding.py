@@ -12,6 +12,11 @@ LINES = ["Straße\tstreet", "你好\thello", "é\te", "z\u2028\tz"]
 LF = "".join(f"{line}\n" for line in LINES).encode()
 SAME = {"lf": LF, "crlf": LF.replace(b"\n", b"\r\n"), "mark": b"\xef\xbb\xbf" + LF}
 PLAIN = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
+RECIPE = """
+text: {source: {kind: char}, target: {kind: char, separator: ü}}
+model: {d_model: 16, num_heads: 2, encoder_layers: 1, decoder_layers: 1, d_ff: 32, dropout: 0}
+train: {steps: 80, learning_rate: 0.02, warmup: 0, label_smoothing: 0}
+"""
 SUBLAYER = [sys.executable, "-c", "from sublayer.cli.main import run; run()"]
 
 
@@ -35,21 +40,14 @@ def sublayer(*args, stdin=b"", env=PLAIN):
 
 
 def test_in_the_c_locale_utf8_is_read_and_written(tmp_path):
-    (tmp_path / "größe.tsv").write_bytes(LF)
-    sets = "steps=60 learning_rate=0.02 warmup=0 label_smoothing=0".split()
-    model = "d_model=16 num_heads=2 encoder_layers=1 decoder_layers=1 d_ff=32 dropout=0".split()
-    options = [o for key in sets for o in ("--set", f"train.{key}")] + [
-        o for k in model for o in ("--set", f"model.{k}")
-    ]
-    swapped = b"".join(b"\t".join(reversed(line.split(b"\t"))) + b"\n" for line in LF.split(b"\n")[:-1])
-    (tmp_path / "größe.tsv").write_bytes(swapped)
-    trained = sublayer("train", "--train", tmp_path / "größe.tsv", "--out", tmp_path / "run", *options)
-    assert "größe.tsv: 4 pairs" in trained.stderr.decode("utf-8")
-    said = sublayer("predict", tmp_path / "run", stdin=b"street\nhello\n")
-    assert said.stdout == "Straße\n你好\n".encode()
-    assert "größe.tsv" in (tmp_path / "run" / "recipe.yaml").read_bytes().decode("utf-8")
-    drawn = sublayer("attend", tmp_path / "run", "hello", "--out", tmp_path / "a.html")
-    assert "你" in (tmp_path / "a.html").read_bytes().decode("utf-8") and drawn.stdout == b""
+    columns = (line.split("\t") for line in LINES[:3])
+    (tmp_path / "train.tsv").write_bytes("".join(f"{b}\t{a}\n" for a, b in columns).encode())
+    (tmp_path / "größe.yaml").write_text(RECIPE, encoding="utf-8")
+    sublayer("train", tmp_path / "größe.yaml", "--train", tmp_path / "train.tsv", "--out", tmp_path / "run")
+    assert sublayer("predict", tmp_path / "run", stdin=b"street\nhello\n").stdout == "Straße\n你好\n".encode()
+    assert "separator: ü" in (tmp_path / "run" / "recipe.yaml").read_bytes().decode("utf-8")
+    (tmp_path / "pair.tsv").write_bytes("hello\t你好\n".encode())
+    assert "你" in sublayer("score", tmp_path / "run", tmp_path / "pair.tsv", "--tokens").stdout.decode("utf-8")
 
 
 def test_output_ends_lines_with_lf(tmp_path):

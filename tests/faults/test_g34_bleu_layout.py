@@ -20,9 +20,7 @@ def test_the_right_layout_gives_the_right_value_and_tells_how():
 
 
 def test_the_transposed_layout_is_refused():
-    with pytest.raises(
-        DataError, match=r"3 hypotheses and 1 lists .* looks transposed: write list\(zip\(\*ref"
-    ):
+    with pytest.raises(DataError, match=r"3 hypotheses and 1 lists .* looks transposed: write list\(zip\(\*ref"):
         bleu(HYPOTHESES, [REFERENCES])
 
 

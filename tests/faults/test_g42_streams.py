@@ -5,6 +5,7 @@ import subprocess
 import sys
 from itertools import count, islice
 
+import torch
 from tests.runs import reverse_run, reverse_task
 
 from sublayer.data import Pair
@@ -29,19 +30,17 @@ def test_answers_and_scores_come_from_an_endless_input():
 
 
 def test_the_command_line_answers_before_its_input_ends():
-    code = "from sublayer.cli.main import run; run()"
-    env = os.environ | {"PYTHONUNBUFFERED": "1"}
-    args = [sys.executable, "-c", code, "predict", str(reverse_run())]
+    args = [sys.executable, "-c", "from sublayer.cli.main import run; run()", "predict", str(reverse_run())]
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    lines = 4 * WINDOW  # more output than a pipe's buffer in Python holds back
     with subprocess.Popen(args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as process:
-        process.stdin.write(b"ab\n" * WINDOW)
+        process.stdin.write(b"ab\n" * lines)
         process.stdin.flush()
         assert process.stdout.readline() == b"ba\n"  # standard input is still open
         process.stdin.close()
-        assert process.stdout.read() == b"ba\n" * (WINDOW - 1)
+        assert process.stdout.read() == b"ba\n" * (lines - 1)
 
 
 def test_what_is_summed_up_holds_no_graph():
-    import torch
-
     loss = cross_entropy(torch.randn(3, 4, requires_grad=True) * 2, torch.tensor([0, 1, 2]))
     assert loss.nll.grad_fn is None

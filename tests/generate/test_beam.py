@@ -58,9 +58,7 @@ def found(hypotheses):
 @pytest.mark.parametrize("seed", range(3))
 def test_full_width_finds_everything_in_order(length, seed):
     tables = random_tables(4, 4, seed)
-    for table, hypotheses in zip(
-        tables, search(tables, beam=31, max_len=4, length=length, nbest=31), strict=True
-    ):
+    for table, hypotheses in zip(tables, search(tables, beam=31, max_len=4, length=length, nbest=31), strict=True):
         texts = list(everything(table, 4))
         assert len(texts) == len(hypotheses) == 31
         expected = sorted((length(logp, len(t) + ended), t, ended) for t, logp, ended in texts)[::-1]

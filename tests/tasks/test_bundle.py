@@ -44,7 +44,7 @@ def test_one_shared_vocabulary_is_one_file_and_one_object(tmp_path):
 
 def test_without_weights_they_are_fresh(run):
     (run / "model.safetensors").unlink()
-    assert load(run, weights=False).config.d_model == 32
+    assert load(run, weights=False).config.d_model == 48
     with pytest.raises(CheckpointError, match="model.safetensors cannot be read"):
         load(run)
 

@@ -22,4 +22,4 @@ def test_the_parts_add_up_and_a_tied_matrix_counts_once(task):
 
 
 def test_without_a_text_a_few_tokens_of_each_vocabulary_go_through(task):
-    assert re.search(r"source_embed +embedding +1 × 6 × 32\n", describe(task))  # 5 letters and </s>
+    assert re.search(r"source_embed +embedding +1 × 6 × 48\n", describe(task))  # 5 letters and </s>

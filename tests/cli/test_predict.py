@@ -1,0 +1,64 @@
+import io
+import json
+
+import pytest
+from tests.runs import command, reverse_run, reverse_task
+
+from sublayer.tasks.recipe import Search
+
+
+@pytest.fixture(scope="module")
+def run():
+    return reverse_run()
+
+
+def test_plain_scores_nbest_and_json_tell_the_same(run):
+    search = Search(beam=3, nbest=2)
+    expected = [found for found in reverse_task().predict(["ab", "cde"], search=search)]
+    beams = ("--beam", 3, "--nbest", 2)
+    stdin = b"ab\ncde\n"
+    lines = command("predict", run, *beams, stdin=stdin).out.splitlines()
+    assert lines == [f"{n}\t{a.score:.6f}\t{a.text}" for n, found in enumerate(expected, 1) for a in found]
+    records = [json.loads(line) for line in command("predict", run, *beams, "--json", stdin=stdin).out.splitlines()]
+    for record, found in zip(records, expected, strict=True):
+        assert [a["text"] for a in record["answers"]] == [a.text for a in found]
+        assert [a["tokens"] for a in record["answers"]] == [list(a.tokens) for a in found]
+        assert record["answers"][0]["token_logps"] == list(found[0].token_logps)
+    assert command("predict", run, "--beam", 3, stdin=stdin).out == "ba\nedc\n"
+    scored = command("predict", run, "--beam", 3, "--scores", stdin=stdin).out.splitlines()
+    assert scored == [f"{found[0].score:.6f}\t{found[0].text}" for found in expected]
+
+
+def test_more_answers_than_the_beam_is_wide_are_refused_with_the_cure(run):
+    said = command("predict", run, "--nbest", 3, stdin=b"ab\n")
+    assert said == (2, "", "sublayer: --nbest 3 is more than --beam 1 can give. Write --beam 3 or wider.\n")
+    for option in ("--beam", "--nbest"):
+        assert command("predict", run, option, 0).code == 2
+
+
+def test_a_file_is_standard_input(run, tmp_path):
+    (tmp_path / "in.txt").write_bytes(b"ab\nc\n")
+    assert (
+        command("predict", run, tmp_path / "in.txt") == command("predict", run, stdin=b"ab\nc\n") == (0, "ba\nc\n", "")
+    )
+
+
+def test_what_cannot_be_read_is_told(run, tmp_path):
+    (tmp_path / "latin.txt").write_bytes("ab\ngröße\n".encode("latin-1"))
+    said = command("predict", run, tmp_path / "latin.txt")
+    assert said.code == 2 and "latin.txt, line 2: not UTF-8 (0xf6 is byte 3 of the line)" in said.err
+    said = command("predict", run, tmp_path)
+    assert said.code == 2 and "cannot be read: Is a directory" in said.err
+    said = command("predict", tmp_path / "nowhere")
+    assert said.code == 2 and "nowhere is no run folder: there is no such folder." in said.err
+    said = command("predict", tmp_path)
+    assert said.code == 2 and "task.json cannot be read" in said.err
+
+
+def test_at_a_terminal_each_line_is_answered_as_it_comes(run, monkeypatch):
+    class Typed(io.BytesIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("tests.runs.io.BytesIO", Typed)
+    assert command("predict", run, stdin=b"ab\ncd\n").out == "ba\ndc\n"
