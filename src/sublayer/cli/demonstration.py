@@ -13,7 +13,7 @@ from sublayer.tasks.fit import fit
 from sublayer.tasks.recipe_file import make_recipe, read_yaml
 from sublayer.tasks.translate import Translate
 
-NEW_WORDS = "sublayer softmax tokenizer brexit blockchain chatbot emoji doomscrolling cryptocurrency clickbait".split()
+NEW_WORDS = "sublayer softmax tokenizer brexit blockchain chatbot emoji doomscrolling cryptocurrency paywall".split()
 PICTURED = "brexit"
 
 
@@ -61,4 +61,4 @@ def _say(task: Translate, known: set[str]) -> None:
     words = [word for word in NEW_WORDS if word not in known]
     typer.echo("\nWords that are not in its dictionary:")
     for word, answers in zip(words, task.predict(words), strict=True):
-        typer.echo(f"  {word:<14}{answers[0].text}")
+        typer.echo(f"  {word:<16}{answers[0].text}")
