@@ -36,7 +36,7 @@ def train(config: str, size: Sizes, pairs: Path | None, seed: int, warm: int, mo
 
     from peers import Sublayer
     from sublayer.data.bucket import TokenBatches
-    from sublayer.tasks.translate import sizes, translation_loss
+    from sublayer.tasks.teaching import sizes, translation_loss
     from sublayer.train.schedule import SCHEDULES
     from sublayer.train.trainer import Limits, Trainer
     from train_speed import BATCH_TOKENS, collate

@@ -23,7 +23,7 @@ from sublayer.models import ModelConfig
 from sublayer.models.build import build
 from sublayer.models.decoding import TranslationDecoding
 from sublayer.nn import Mask
-from sublayer.tasks.translate import translation_loss
+from sublayer.tasks.teaching import translation_loss
 from sublayer.train.optim import clip, optimizer, scale_gradients
 from tutorial import Positions, TutorialTransformer
 

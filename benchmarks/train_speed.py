@@ -14,7 +14,7 @@ from peers import TRAINED, Peer, Sublayer, Torch, Tutorial
 from setting import BOS, EOS, PAD, QUICK, SIZES, Example, arguments, examples, machine, spread, table
 from sublayer.data.batch import PairBatch
 from sublayer.data.bucket import TokenBatches
-from sublayer.tasks.translate import sizes
+from sublayer.tasks.teaching import sizes
 
 BATCH_TOKENS, FIXED_ROWS = 2048, 32
 Row = tuple[str, str]  # peer, kind of batches

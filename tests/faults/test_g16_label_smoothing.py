@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from sublayer.data.batch import PairBatch
-from sublayer.tasks.translate import translation_loss
+from sublayer.tasks.teaching import translation_loss
 from sublayer.train.loss import cross_entropy
 
 LOGITS = torch.tensor([[2.0, 1.0, 0.0, -1.0], [0.0, 0.0, 0.0, 0.0], [5.0, 5.0, -5.0, 0.0]])

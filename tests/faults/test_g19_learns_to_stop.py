@@ -4,7 +4,7 @@ from tests.runs import Heard, tiny_recipe, words
 
 from sublayer.data import Pair
 from sublayer.tasks.fit import fit
-from sublayer.tasks.translate import translation_loss
+from sublayer.tasks.teaching import translation_loss
 
 
 def test_fifty_times_a_to_b_ends_after_b(tmp_path):

@@ -9,7 +9,8 @@ from sublayer.errors import ConfigError, DataError
 from sublayer.models.build import build
 from sublayer.models.config import ModelConfig
 from sublayer.tasks.recipe import Search
-from sublayer.tasks.translate import Translate, translation_loss
+from sublayer.tasks.teaching import translation_loss
+from sublayer.tasks.translate import Translate
 from sublayer.text import train_tokenizer
 
 WORDS = words()[:40]

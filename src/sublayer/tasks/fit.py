@@ -19,7 +19,8 @@ from sublayer.tasks.folder import write_text
 from sublayer.tasks.prepare import Prepared, device_of, encoded, prepare, read
 from sublayer.tasks.recipe import Recipe, Search, Train
 from sublayer.tasks.recipe_file import differences, read_recipe, write_recipe
-from sublayer.tasks.translate import Translate, sizes, translation_loss
+from sublayer.tasks.teaching import sizes, translation_loss
+from sublayer.tasks.translate import Translate
 from sublayer.train.optim import optimizer
 from sublayer.train.report import JsonLines, Listener, Listeners
 from sublayer.train.schedule import SCHEDULES

@@ -8,24 +8,22 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
-from sublayer.data.batch import PairBatch, pad
+from sublayer.data.batch import PairBatch
 from sublayer.data.bucket import TokenBatches
 from sublayer.data.examples import Pair, group
 from sublayer.errors import DataError, listing
 from sublayer.evaluate import Score, evaluate_texts, perplexity
-from sublayer.generate import GNMT, Hypothesis, Length, Power, beam_search, early, exact, greedy
+from sublayer.generate import Hypothesis
 from sublayer.models.config import ModelConfig
-from sublayer.models.decoding import TranslationDecoding
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.models.store import save_weights
-from sublayer.nn import Mask
 from sublayer.tasks.base import Prediction, Scored
 from sublayer.tasks.folder import FORMAT, write_json
 from sublayer.tasks.recipe import Search
+from sublayer.tasks.searching import find
+from sublayer.tasks.teaching import logits, sizes
 from sublayer.text import Tokenizer
-from sublayer.train.loss import Loss, cross_entropy
 
 WINDOW = 1024  # lines that are read before they are sorted by length
 BATCH_TOKENS = 4096  # tokens of hypotheses that are decoded together
@@ -138,33 +136,10 @@ class Translate:
         self.model.eval()
         lengths = [(len(tokens) + 1, 0) for _, tokens in readable]
         for rows in TokenBatches(lengths, BATCH_TOKENS // search.beam).in_order():
-            found = self._search([readable[row][1] for row in rows], search)
+            found = find(self, [readable[row][1] for row in rows], search)
             for row, hypotheses in zip(rows, found, strict=True):
                 answers[readable[row][0]] = [self._read(h) for h in hypotheses]
         return answers
-
-    def _search(self, ids: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
-        source, lengths = pad([[*row, self.source.eos] for row in ids], self.source.pad)
-        mask = Mask.lengths(lengths) if int(lengths.min()) < source.size(1) else None
-        longest = (search.max_ratio * lengths + search.max_extra).clamp(max=self.limit).long()
-        start = torch.full((len(ids), 1), self.target.bos, device=self.device)
-        decoding = TranslationDecoding(self.model, source.to(self.device), _moved(mask, self.device))
-        never = (self.target.pad, self.target.unk, self.target.bos)
-        rule: Length = (GNMT if search.length_rule == "gnmt" else Power)(search.length_penalty)
-        if search.beam == 1:
-            one = greedy(decoding, start, eos=self.target.eos, max_len=longest, length=rule, never=never)
-            return [[hypothesis] for hypothesis in one]
-        return beam_search(
-            decoding,
-            start,
-            eos=self.target.eos,
-            beam=search.beam,
-            max_len=longest,
-            length=rule,
-            nbest=search.nbest,
-            never=never,
-            stop=exact if search.stop == "exact" else early,
-        )
 
     def _read(self, hypothesis: Hypothesis) -> Prediction:
         pieces = [self.target.piece(token) for token in hypothesis.tokens]
@@ -192,7 +167,7 @@ class Translate:
         self.model.eval()
         for rows in TokenBatches(sizes(examples), BATCH_TOKENS).in_order():
             batch = self.batch([examples[row] for row in rows])
-            logp = _logits(self.model, batch).float().log_softmax(-1)
+            logp = logits(self.model, batch).float().log_softmax(-1)
             chosen = logp.gather(-1, batch.target_out[batch.target_keep][:, None])[:, 0]
             parts = chosen.split(batch.target_keep.sum(1).tolist())
             for row, part in zip(rows, parts, strict=True):
@@ -234,24 +209,3 @@ class Translate:
 
 def _refuse(problem: str) -> None:
     raise DataError(f"{problem}. Cut the text, or train with sinusoidal positions or a larger model.max_len.")
-
-
-def sizes(examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int]]:
-    """Lengths of both sides with EOS."""
-    return [(len(source) + 1, len(target) + 1) for source, target in examples]
-
-
-def translation_loss(model: EncoderDecoder, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-    """What a batch costs, over its real target tokens."""
-    return cross_entropy(_logits(model, batch), batch.target_out[batch.target_keep], smoothing)
-
-
-def _logits(model: EncoderDecoder, batch: PairBatch) -> Tensor:
-    """(N, V) for the N real target positions: padding never reaches the output map."""
-    mask = None if batch.source_keep is None else Mask.padding(batch.source_keep)
-    memory = model.encode(batch.source, mask)
-    return model.project(model.decode(batch.target_in, memory, None, mask)[batch.target_keep])
-
-
-def _moved(mask: Mask | None, device: torch.device) -> Mask | None:
-    return None if mask is None or mask.keep is None else Mask(keep=mask.keep.to(device))

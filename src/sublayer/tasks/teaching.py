@@ -1,0 +1,27 @@
+"""Teacher forcing: the model reads the right target and says, at each of its tokens, what comes next."""
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from sublayer.data.batch import PairBatch
+from sublayer.models.seq2seq import EncoderDecoder
+from sublayer.nn import Mask
+from sublayer.train.loss import Loss, cross_entropy
+
+
+def sizes(examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int]]:
+    """Lengths of both sides with EOS."""
+    return [(len(source) + 1, len(target) + 1) for source, target in examples]
+
+
+def translation_loss(model: EncoderDecoder, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+    """What a batch costs, over its real target tokens."""
+    return cross_entropy(logits(model, batch), batch.target_out[batch.target_keep], smoothing)
+
+
+def logits(model: EncoderDecoder, batch: PairBatch) -> Tensor:
+    """(N, V) for the N real target positions: padding never reaches the output map."""
+    mask = None if batch.source_keep is None else Mask.padding(batch.source_keep)
+    memory = model.encode(batch.source, mask)
+    return model.project(model.decode(batch.target_in, memory, None, mask)[batch.target_keep])
