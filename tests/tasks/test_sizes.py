@@ -73,7 +73,7 @@ def test_what_is_written_counts():
     assert choices.recipe.text.source.kind == "char"
     assert (choices.recipe.text.target.kind, choices.recipe.text.target.vocab_size) == ("bpe", 500)
     given = dict(d_model=64, encoder_layers=1, decoder_layers=1, dropout=0.0)
-    trained = dict(steps=50, warmup=5, validate_every=10, save_every=10, validate_metrics=[])
+    trained = dict(steps=50, batch_tokens=1024, warmup=5, validate_every=10, save_every=10, validate_metrics=[])
     text = {side: {"kind": "char"} for side in ("source", "target")}
     choices = filled(found, text=text, model=given, train=trained)
     assert choices.told == []
