@@ -17,6 +17,23 @@ def test_it_is_torchs_sum(smoothing):
     assert loss.count == 7
 
 
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.9])
+@pytest.mark.parametrize("factor", [1.0, -2.5])
+def test_its_gradient_is_torchs(smoothing, factor):
+    logits, targets = torch.randn(7, 5, requires_grad=True), torch.randint(5, (7,))
+    (ours,) = torch.autograd.grad(factor * cross_entropy(logits, targets, smoothing).total, logits)
+    loss = torch_cross_entropy(logits, targets, reduction="sum", label_smoothing=smoothing)
+    torch.testing.assert_close(ours, torch.autograd.grad(factor * loss, logits)[0])
+
+
+def test_a_second_pass_through_the_same_graph_is_refused():
+    logits = torch.randn(3, 4, requires_grad=True)
+    total = cross_entropy(logits, torch.tensor([0, 1, 2])).total
+    total.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        total.backward()
+
+
 def test_what_is_reported_has_no_graph():
     loss = cross_entropy(torch.randn(3, 4, requires_grad=True), torch.tensor([0, 1, 2]), 0.1)
     assert loss.total.requires_grad and not loss.nll.requires_grad
