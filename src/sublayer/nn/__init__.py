@@ -30,5 +30,6 @@ from sublayer.nn.norm import RMSNorm as RMSNorm
 from sublayer.nn.position import Learned as Learned
 from sublayer.nn.position import Rotary as Rotary
 from sublayer.nn.position import Sinusoidal as Sinusoidal
+from sublayer.nn.position import stretched as stretched
 from sublayer.nn.stack import Decoder as Decoder
 from sublayer.nn.stack import Encoder as Encoder

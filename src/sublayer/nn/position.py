@@ -6,6 +6,8 @@ there is no table that could be cast, end or grow. Frequencies are plain tensors
 """
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 import torch
@@ -20,6 +22,23 @@ def _frequencies(width: int, theta: float) -> Tensor:
     """theta^(-2i / width) for i = 0, 1, … below width / 2, in fp32."""
     exponents = torch.arange(0, width, 2, device="cpu", dtype=torch.float32) / width
     return torch.exp(exponents * -math.log(theta))
+
+
+@contextmanager
+def stretched(model: nn.Module, factor: float) -> Iterator[None]:
+    """Every `Sinusoidal` and `Rotary` of the model stands at factor · position for the length of the `with`.
+
+    Trained under factors a little above 1, a model has stood at positions and distances beyond its longest text,
+    and reads longer ones. Positions from a longer range than the text's: Ruoss et al. 2023, section 3.
+    """
+    before = {part: part.frequencies for part in model.modules() if isinstance(part, Sinusoidal | Rotary)}
+    try:
+        for part, frequencies in before.items():
+            part.frequencies = frequencies * factor
+        yield
+    finally:
+        for part, frequencies in before.items():
+            part.frequencies = frequencies
 
 
 class Sinusoidal(nn.Module):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 from sublayer.data import Pair, Pairs, group
@@ -21,10 +22,12 @@ from sublayer.tasks.recipe import Recipe, Search, Train
 from sublayer.tasks.recipe_file import differences, read_recipe, write_recipe
 from sublayer.tasks.teaching import sizes, translation_loss
 from sublayer.tasks.translate import Translate
+from sublayer.train.loss import Loss
 from sublayer.train.optim import optimizer
 from sublayer.train.report import JsonLines, Listener, Listeners
 from sublayer.train.schedule import SCHEDULES
 from sublayer.train.state import checkpoints
+from sublayer.train.stretch import Stretched
 from sublayer.train.tensorboard import TensorBoard
 from sublayer.train.trainer import Limits, Trainer, Watch
 
@@ -87,7 +90,7 @@ def _train(ready: Prepared, out: Path, listener: Listener, checkpoint: Path | No
         heard.append(TensorBoard(out / "tensorboard"))
     trainer = Trainer(
         task.model,
-        partial(translation_loss, smoothing=train.label_smoothing),
+        _loss(train),
         _Encoded(ready, train),
         optimizer(task.model, train.optimizer, betas=train.betas, eps=train.eps, weight_decay=train.weight_decay),
         SCHEDULES[train.schedule](train.learning_rate, train.warmup, train.steps),
@@ -111,6 +114,11 @@ def _train(ready: Prepared, out: Path, listener: Listener, checkpoint: Path | No
     lay_out(task.model)
     task.model.eval()
     return task
+
+
+def _loss(train: Train) -> Callable[[Any, Any], Loss]:
+    loss = partial(translation_loss, smoothing=train.label_smoothing)
+    return Stretched(loss, train.stretch_positions) if train.stretch_positions else loss
 
 
 def _digest(pairs: Pairs) -> int:

@@ -69,6 +69,9 @@ class Train(_Section):
     eps: float = Field(1e-9, gt=0)
     weight_decay: float = Field(0.0, ge=0)
     label_smoothing: float = Field(0.1, ge=0, lt=1)
+    stretch_positions: float = Field(
+        0.0, ge=0, description="multiply positions by 1 to 1 + this, drawn a batch, to read longer texts than trained"
+    )
     clip: float = Field(1.0, ge=0, description="largest norm of the gradient; 0: any")
     seed: int = Field(1, ge=0)
     log_every: int = Field(50, ge=1)
@@ -128,6 +131,12 @@ class Recipe(_Section):
             if self.model.architecture != "encoder-decoder":
                 raise ValueError(
                     f"task translate needs an encoder-decoder, not model.architecture {self.model.architecture!r}"
+                )
+            stretches = self.train is not None and self.train.stretch_positions > 0
+            if stretches and self.model.position.kind not in ("sinusoidal", "rotary"):
+                raise ValueError(
+                    "train.stretch_positions needs model.position sinusoidal or rotary, "
+                    f"not {self.model.position.kind!r}"
                 )
             if self.model.tie == "all" and not self.text.shared:
                 raise ValueError("model.tie 'all' needs one vocabulary: set text.shared to true, or tie to 'target'")
