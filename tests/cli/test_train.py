@@ -117,4 +117,4 @@ def test_what_was_picked_is_told(folder):
     said = command("train", "--train", "a.tsv", "--set", "train.steps=1", "--set", "model.d_model=8", "--out", "run")
     assert "text.source: char, since a text has 1.0 words on average\n" in said.err
     assert "model: 2 + 2 layers of width 8, dropout 0.3, for 30 pairs\n" in said.err
-    assert "train: 1 updates of 4,096 tokens, best by loss" in said.err
+    assert "train: 1 updates of 2,048 tokens, best by loss" in said.err

@@ -14,8 +14,8 @@ RECIPE = """
 data: {train: train.tsv, valid: valid.tsv}
 text: {source: {kind: char}, target: {kind: char}}
 model: {d_model: 16, num_heads: 2, encoder_layers: 1, decoder_layers: 1, d_ff: 32, dropout: 0.1}
-train: {steps: 120, batch_tokens: 40, accumulate: 2, warmup: 20, validate_metrics: [exact], metric: exact,
-        log_every: 5, validate_every: 40, save_every: 15, keep: 2}
+train: {steps: 600, batch_tokens: 40, accumulate: 2, warmup: 20, validate_metrics: [exact], metric: exact,
+        log_every: 5, validate_every: 200, save_every: 15, keep: 2}
 """
 SUBLAYER = [sys.executable, "-c", "from sublayer.cli.main import run; run()"]
 ENV = os.environ | {"OMP_NUM_THREADS": "1"}
