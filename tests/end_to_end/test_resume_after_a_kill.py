@@ -34,8 +34,13 @@ def folder(tmp_path_factory):
     return folder
 
 
+def heed_interrupts():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell starts its background jobs with SIGINT ignored
+
+
 def sublayer(folder, *args):
-    return subprocess.Popen([*SUBLAYER, "train", *args], cwd=folder, env=ENV, stderr=subprocess.PIPE)
+    command = [*SUBLAYER, "train", *args]
+    return subprocess.Popen(command, cwd=folder, env=ENV, stderr=subprocess.PIPE, preexec_fn=heed_interrupts)
 
 
 def files(folder):
