@@ -17,7 +17,6 @@ from torch import Tensor
 from peers import DECODED, Marian, Peer, Sublayer, Tutorial, TutorialReadOnce
 from setting import EOS, PAD, QUICK, SIZES, arguments, examples, machine, spread, table
 from sublayer.data.batch import pad
-from sublayer.models.decoding import lay_out
 
 Row = tuple[int, str]  # batch size, peer
 GOALS: dict[Row, float] = {(1, Marian.name): 2.0, (16, Tutorial.name): 5.0, (16, TutorialReadOnce.name): 5.0}
@@ -85,7 +84,7 @@ def main() -> None:
     for peer in peers:
         peer.model.eval()
         if isinstance(peer, Sublayer):
-            lay_out(peer.model)  # what `sublayer.load` does
+            peer.model = peer.model.for_inference()  # what `sublayer predict` does
     with torch.inference_mode():
         speeds = measure(peers, rows, args.batch, size.write, args.rounds, args.seed)
     print(f"### Greedy decoding, {'tiny models' if args.quick else args.config}, {size.write} tokens a row\n")

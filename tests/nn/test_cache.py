@@ -1,6 +1,6 @@
 import torch
 
-from sublayer.nn import DecoderCache, Fixed, Growing, KeyValue
+from sublayer.nn import DecoderCache, Fixed, Growing, KeyValue, Preallocated
 
 
 def kv(length, batch=2):
@@ -17,6 +17,25 @@ def test_growing_appends():
     assert cache.length == 5
 
 
+def test_preallocated_is_growing_with_room():
+    grown, roomy = Growing(), Preallocated()
+    rows = torch.tensor([1, 0, 1])
+    for turn, length in enumerate((3, 1, 20, 1, 40, 2)):  # past its room twice
+        new = kv(length, batch=2 if turn < 3 else 3)
+        expected, got = grown(lambda new=new: new), roomy(lambda new=new: new)
+        assert got.key.equal(expected.key) and got.value.equal(expected.value)
+        assert roomy.length == grown.length
+        if turn == 2:
+            grown.select(rows)
+            roomy.select(rows)
+
+
+def test_a_step_writes_into_the_room_there_is():
+    cache = Preallocated()
+    first = cache(lambda: kv(3)).key.data_ptr()
+    assert cache(lambda: kv(1)).key.data_ptr() == first
+
+
 def test_fixed_projects_once():
     cache, calls = Fixed(), []
 
@@ -29,7 +48,7 @@ def test_fixed_projects_once():
 
 
 def test_select_keeps_repeats_and_reorders_rows():
-    for cache in (Growing(), Fixed()):
+    for cache in (Growing(), Preallocated(), Fixed()):
         cache.select(torch.tensor([0]))
         held = cache(lambda: kv(3))
         cache.select(torch.tensor([1, 1, 0]))

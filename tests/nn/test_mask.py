@@ -225,6 +225,13 @@ def test_parts_that_broadcast_fit():
 # -- cleaning ----------------------------------------------------------------------------------------------------
 
 
+def test_the_same_in_numbers():
+    mask = Mask.lengths(torch.tensor([3, 2])).as_bias(torch.float32)
+    assert mask.keep is None
+    assert mask.bias.tolist() == [[[[0.0, 0.0, 0.0]]], [[[0.0, 0.0, -torch.inf]]]]
+    assert mask.as_bias(torch.float32) is mask
+
+
 def test_clean_zeroes_what_no_query_may_see():
     x = torch.ones(1, 3, 2)
     x[0, 1] = torch.nan

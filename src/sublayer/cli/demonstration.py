@@ -24,7 +24,7 @@ def demonstrate(out: Path) -> None:
     values["data"] = {name: str(recipes / "cmudict" / f"{name}.tsv.gz") for name in ("train", "valid")}
     with Terminal() as terminal:
         terminal.message("Learning to pronounce English from CMUdict: letters in, phonemes out.")
-        task = fit(make_recipe(values, origin="g2p-en.yaml"), out, terminal)
+        task = fit(make_recipe(values, origin="g2p-en.yaml"), out, terminal).for_inference()
     _report(task, recipes)
     _say(task, known=set(line.source for line in read_pairs(recipes / "cmudict" / "train.tsv.gz")))
     drawn = picture(task, PICTURED)

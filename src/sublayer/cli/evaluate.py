@@ -22,7 +22,7 @@ def evaluate(
     from sublayer.tasks.bundle import load
 
     pairs = pairs_of(run, file, skip_bad)
-    task = load(run, trust_code=trust_code)
+    task = load(run, trust_code=trust_code).for_inference()
     if not metric:
         train = recipe_of(run).train
         metric = [*(train.validate_metrics if train else ()), "loss", "perplexity"]

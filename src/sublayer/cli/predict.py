@@ -26,7 +26,7 @@ def predict(
     from sublayer.errors import DataError, listing
     from sublayer.tasks.bundle import load
 
-    task = load(run, trust_code=trust_code)
+    task = load(run, trust_code=trust_code).for_inference()
     search = searching(task.search, beam, nbest)
     typed = file is None and sys.stdin.isatty()
     lines = read_lines(sys.stdin.buffer if file is None else file)

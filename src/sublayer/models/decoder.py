@@ -3,10 +3,11 @@
 from torch import Tensor, nn
 
 from sublayer.models.encoder import positions
+from sublayer.models.inference import ForInference
 from sublayer.nn import Decoder, DecoderCache, Mask
 
 
-class CausalLM(nn.Module):
+class CausalLM(ForInference):
     """project(decoder(embed(ids))): ids (B, T) -> logits (B, T, V). Radford et al. 2019 is one of these.
 
     mask   which of the S = cache.length + T positions are real; the past is all that is ever seen

@@ -1,22 +1,11 @@
 """Models as search sees them: tokens in, log-probabilities of the next token out, rows that can be chosen."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from sublayer.models.decoder import CausalLM
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import DecoderCache, Mask
-
-
-def lay_out(model: nn.Module) -> None:
-    """Lay the weights of widening maps out by columns, in place: names, shapes and values stay.
-
-    A CPU multiplies a few rows with them, as decoding does, up to four times faster; narrowing maps are faster as
-    they are.
-    """
-    for part in model.modules():
-        if isinstance(part, nn.Linear) and part.out_features >= part.in_features:
-            part.weight.data = part.weight.data.t().contiguous().t()
 
 
 class TranslationDecoding:
@@ -31,8 +20,11 @@ class TranslationDecoding:
     def step(self, tokens: Tensor) -> Tensor:
         """(N, n) new tokens -> (N, V) log-probabilities of what follows, in fp32."""
         x = self.model.decode(tokens, self.memory, None, self.mask, self.cache)
-        # The cross-attention caches hold all that is needed of the memory from here on.
-        self.memory = None
+        if self.memory is not None:
+            # The cross-attention caches hold all that is needed of the memory from here on, padding zeroed. As numbers
+            # the mask goes to every layer of every step as it is.
+            self.memory = None
+            self.mask = None if self.mask is None else self.mask.as_bias(x.dtype)
         return torch.log_softmax(self.model.project(x[:, -1]).float(), -1)
 
     def select(self, rows: Tensor) -> None:

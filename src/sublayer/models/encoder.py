@@ -3,10 +3,11 @@
 from torch import Tensor, nn
 
 from sublayer.errors import ShapeError
+from sublayer.models.inference import ForInference
 from sublayer.nn import Mask
 
 
-class EncoderModel(nn.Module):
+class EncoderModel(ForInference):
     """encoder(embed(ids)): ids (B, T) -> (B, T, D). Devlin et al. 2019 is one of these."""
 
     def __init__(self, embed: nn.Module, encoder: nn.Module) -> None:

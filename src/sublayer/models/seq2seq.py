@@ -4,6 +4,7 @@ from torch import Tensor, nn
 
 from sublayer.errors import ShapeError
 from sublayer.models.encoder import positions
+from sublayer.models.inference import ForInference
 from sublayer.nn import (
     Decoder,
     DecoderCache,
@@ -20,7 +21,7 @@ from sublayer.nn import (
 )
 
 
-class EncoderDecoder(nn.Module):
+class EncoderDecoder(ForInference):
     """project(decoder(target_embed(trg), encoder(source_embed(src)))). Vaswani et al. 2017, figure 1.
 
     forward: src (B, S), trg (B, T) -> logits (B, T, V).

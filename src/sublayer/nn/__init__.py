@@ -1,5 +1,5 @@
 """The parts, to be read in this order: mask, norm, dropout, connection, feedforward, kernel, attention, position, bias,
-cache, embedding, layer, stack, init."""
+cache, embedding, layer, stack, init, packed."""
 
 from sublayer.nn.attention import MultiHeadAttention as MultiHeadAttention
 from sublayer.nn.bias import Alibi as Alibi
@@ -9,6 +9,7 @@ from sublayer.nn.cache import Fixed as Fixed
 from sublayer.nn.cache import Growing as Growing
 from sublayer.nn.cache import KeyValue as KeyValue
 from sublayer.nn.cache import LayerCache as LayerCache
+from sublayer.nn.cache import Preallocated as Preallocated
 from sublayer.nn.connection import SublayerConnection as SublayerConnection
 from sublayer.nn.dropout import Dropout as Dropout
 from sublayer.nn.embedding import Embeddings as Embeddings
@@ -27,6 +28,7 @@ from sublayer.nn.layer import EncoderLayer as EncoderLayer
 from sublayer.nn.mask import Mask as Mask
 from sublayer.nn.norm import LayerNorm as LayerNorm
 from sublayer.nn.norm import RMSNorm as RMSNorm
+from sublayer.nn.packed import PackedAttention as PackedAttention
 from sublayer.nn.position import Learned as Learned
 from sublayer.nn.position import Rotary as Rotary
 from sublayer.nn.position import Sinusoidal as Sinusoidal

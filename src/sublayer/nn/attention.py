@@ -82,6 +82,10 @@ class MultiHeadAttention(nn.Module):
 
         q = self._turn(self._split(self.q_proj(query), self.num_heads), start)
         k, v = project() if cache is None else cache(project)
+        return self.attend(q, k, v, mask)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None) -> Tensor:
+        """Heads q (B, H, T, d_k), k and v (B, G, S, d) -> (B, T, D)."""
         if mask is not None:
             mask.check(q.size(0), q.size(1), q.size(2), k.size(-2))
         dropout = self.dropout if self.training else 0.0

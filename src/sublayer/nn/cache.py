@@ -53,6 +53,34 @@ class Growing(_Held):
         return new
 
 
+class Preallocated(_Held):
+    """The same with room for what is to come: a step writes its keys and values where the last one ended."""
+
+    room: KeyValue | None = None
+
+    def __call__(self, project: Project) -> KeyValue:
+        new, start = project(), self.length
+        end = start + new.key.size(-2)
+        if self.room is None or end > self.room.key.size(-2):
+            self.room = KeyValue(*(_roomy(x, 2 * end + 14) for x in new))
+            if self.kv is not None:
+                self._write(self.kv, 0, start)
+        self._write(new, start, end)
+        self.kv = KeyValue(*(x[..., :end, :] for x in self.room))
+        return self.kv
+
+    def _write(self, new: KeyValue, start: int, end: int) -> None:
+        assert self.room is not None
+        for room, x in zip(self.room, new, strict=True):
+            room[..., start:end, :] = x
+
+    def select(self, rows: Tensor) -> None:
+        if self.room is not None:
+            n = self.length
+            self.room = KeyValue(*(x.index_select(0, rows) for x in self.room))
+            self.kv = KeyValue(*(x[..., :n, :] for x in self.room))
+
+
 class Fixed(_Held):
     """Cross-attention's memory: projected at the first call, used again at the others."""
 
@@ -60,6 +88,11 @@ class Fixed(_Held):
         if self.kv is None:
             self.kv = project()
         return self.kv
+
+
+def _roomy(x: Tensor, length: int) -> Tensor:
+    """Uninitialised, like x (B, G, n, d) but for (B, G, length, d)."""
+    return x.new_empty(*x.shape[:-2], length, x.size(-1))
 
 
 class LayerCache(NamedTuple):
@@ -73,7 +106,7 @@ class DecoderCache:
     """What a decoder remembers, a `LayerCache` a layer."""
 
     def __init__(self, num_layers: int) -> None:
-        self.layers = [LayerCache(Growing(), Fixed()) for _ in range(num_layers)]
+        self.layers = [LayerCache(Preallocated(), Fixed()) for _ in range(num_layers)]
 
     @property
     def length(self) -> int:

@@ -130,6 +130,13 @@ class Mask:
             seen = _both(seen, same[:, None])
         return seen
 
+    def as_bias(self, dtype: torch.dtype) -> Mask:
+        """The same said in numbers where `keep` alone says it: -inf is added to the scores of what is hidden."""
+        if self.keep is None or self.bias is not None:
+            return self
+        bias = torch.zeros_like(self.keep, dtype=dtype).masked_fill(~self.keep, -torch.inf)
+        return replace(self, keep=None, bias=bias)
+
     def clean(self, x: Tensor) -> Tensor:
         """Zero the rows of x (B, S, D) that no query may see: not even a NaN in them reaches a kept one."""
         if self.keep is None:

@@ -10,7 +10,6 @@ from pydantic import ValidationError
 from sublayer.errors import CheckpointError, ConfigError
 from sublayer.models.build import build
 from sublayer.models.config import KINDS, ModelConfig
-from sublayer.models.decoding import lay_out
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.models.store import load_weights
 from sublayer.tasks.folder import FORMAT, read_json
@@ -41,7 +40,6 @@ def load(run: str | Path, *, weights: bool = True, trust_code: bool = False) -> 
     assert isinstance(model, EncoderDecoder)
     if weights:
         load_weights(model, folder / "model.safetensors")
-        lay_out(model)
     return Translate(model.eval(), config, source, target, search)
 
 

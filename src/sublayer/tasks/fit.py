@@ -13,7 +13,6 @@ from sublayer.data.batch import PairBatch
 from sublayer.data.bucket import TokenBatches
 from sublayer.errors import CheckpointError, ConfigError, listing
 from sublayer.evaluate import direction, evaluate_texts
-from sublayer.models.decoding import lay_out
 from sublayer.models.store import load_weights
 from sublayer.tasks.bundle import load
 from sublayer.tasks.folder import write_text
@@ -111,7 +110,6 @@ def _train(ready: Prepared, out: Path, listener: Listener, checkpoint: Path | No
     trainer.at.extra = pairs
     trainer.run()
     load_weights(task.model, out / "model.safetensors")
-    lay_out(task.model)
     task.model.eval()
     return task
 
