@@ -58,11 +58,6 @@ def test_a_type_can_be_chosen(tiny):
     torch.testing.assert_close(half(src, trg).float(), model(src, trg), atol=0.3, rtol=0)
 
 
-def test_tied_weights_stay_tied(tiny):
-    prepared = tiny(tie="target").for_inference()
-    assert prepared.project.weight is prepared.target_embed.tokens.weight
-
-
 def test_it_cannot_be_saved(tiny, tmp_path):
     with pytest.raises(ConfigError, match="inference form, which cannot be saved. Save the model that it was made"):
         save_weights(tiny().for_inference(), tmp_path / "model.safetensors")
