@@ -48,10 +48,12 @@ def test_features_have_no_position_and_characters_are_counted_without_them():
     plain.tokens = embed.tokens
     x = embed(torch.tensor([[8, 1, 9, 2, 3]]))
     torch.testing.assert_close(x[:, [1, 3, 4]], plain(torch.tensor([[1, 2, 3]])))
-    torch.testing.assert_close(x[:, [0, 2]], 2 * embed.tokens.weight[[8, 9]][None])
 
 
-def test_features_are_a_set():
+def test_features_are_one_bundle():
     embed = FeatureEmbeddings(10, 4, first_feature=7, positions=Sinusoidal(4), dropout=0.0)
-    one, other = embed(torch.tensor([[8, 9, 1, 2]])), embed(torch.tensor([[9, 8, 1, 2]]))
-    torch.testing.assert_close(one[:, [1, 0, 2, 3]], other)
+    x = embed(torch.tensor([[8, 1, 9, 2, 3], [9, 1, 8, 2, 3], [7, 1, 2, 3, 0], [1, 2, 3, 0, 0]]))
+    bundle = 2 * (embed.tokens.weight[8] + embed.tokens.weight[9]) / 2**0.5
+    torch.testing.assert_close(x[:2, [0, 2]], bundle.expand(2, 2, 4))
+    torch.testing.assert_close(x[2, 0], 2 * embed.tokens.weight[7])
+    torch.testing.assert_close(x[3, :3], x[0, [1, 3, 4]])

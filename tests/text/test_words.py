@@ -66,7 +66,7 @@ def test_split_tokens_may_hold_any_other_white_space():
     assert [tokenizer.piece(i) for i in tokenizer.encode("a b|\t|\r|\u2028")] == ["a b", "\t", "\r", "\u2028"]
 
 
-FEATURES = ["walk#V;PST", "Vase#N;PL", "a;b#c#V;V.PTCP;PRS", "walk#V;NFIN"]
+FEATURES = ["walk#V;PST", "Vase#N;PL", "a;b#c#V;V.PTCP;PRS", "walk#V;NFIN", "a+b#V;SG+PL;SG"]
 
 
 def test_features_stand_last_and_differ_from_characters():
@@ -74,8 +74,8 @@ def test_features_stand_last_and_differ_from_characters():
     assert tokenizer.first_feature is not None
     pieces = vocabulary(tokenizer)
     # V three times; then by code point
-    assert pieces[tokenizer.first_feature :] == ["#V", "#N", "#NFIN", "#PL", "#PRS", "#PST", "#V.PTCP"]
-    assert set(pieces[len(SPECIALS) : tokenizer.first_feature]) == set("walkVasea;b#c")
+    assert pieces[tokenizer.first_feature :] == ["#V", "#SG", "+PL", "#N", "#NFIN", "#PL", "#PRS", "#PST", "#V.PTCP"]
+    assert set(pieces[len(SPECIALS) : tokenizer.first_feature]) == set("walkVasea;b#c+")
     assert [tokenizer.piece(i) for i in tokenizer.encode("Va#V;PL")] == ["V", "a", "#V", "#PL"]
 
 
@@ -84,9 +84,13 @@ def test_a_feature_has_one_id_wherever_it_stands():
     assert tokenizer.encode("a#V;PST")[-2:] == tokenizer.encode("a#PST;V")[:-3:-1]
 
 
-@pytest.mark.parametrize("text", [*FEATURES, "a;b", "a;b#V", "walk", "#V;PST", ";", ";#V", "a#b#V", "ab##", ""])
+READ_BACK = [*FEATURES, "a;b", "a;b#V", "walk", "#V;PST", ";", ";#V", "a#b#V", "ab##", ""]
+PLUS = ["+", "+#V", "a#V;+PL", "a#SG+", "a#SG++PL", "a#+PL", "a#V;SG+PL+N"]
+
+
+@pytest.mark.parametrize("text", [*READ_BACK, *PLUS])
 def test_features_read_back(text):
-    tokenizer = train_tokenizer("features", FEATURES)
+    tokenizer = train_tokenizer("features", [*FEATURES, *PLUS])
     assert tokenizer.decode(tokenizer.encode(text)) == text
 
 

@@ -50,10 +50,12 @@ class Embeddings(nn.Module):
 
 
 class FeatureEmbeddings(nn.Module):
-    """Embeddings where only characters stand at positions and features are a set.
+    """Embeddings where only characters stand at positions and features are one bundle.
 
     Ids from first_feature up are features: they get no position, and the characters are counted without them
-    (Wu, Cotterell and Hulden 2021, section 3). forward: ids (B, T) -> (B, T, D).
+    (Wu, Cotterell and Hulden 2021, section 3). Each of the n features of a text holds the whole bundle, their sum / √n:
+    what a feature adds does not depend on its company, so bundles never seen as a whole can be read.
+    forward: ids (B, T) -> (B, T, D).
     """
 
     def __init__(
@@ -71,4 +73,6 @@ class FeatureEmbeddings(nn.Module):
         place = (start + (~feature).cumsum(-1) - 1).clamp(min=0)
         x = self.tokens(ids) * self.scale
         where = self.positions(place, start + ids.size(1)).to(x.dtype)
-        return self.dropout(x + where.masked_fill(feature[..., None], 0.0))
+        feature = feature[..., None]
+        bundle = (x * feature).sum(1, keepdim=True) / feature.sum(1, keepdim=True).clamp(min=1).sqrt()
+        return self.dropout(torch.where(feature, bundle, x + where))

@@ -6,5 +6,5 @@ PAD, UNK, BOS, EOS = SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
 UNKNOWN = "\ufffd"
 """What an unknown token reads as: U+FFFD, the character Unicode has for what cannot be shown."""
 
-FEATURE = "\x1f"
-"""What a feature token begins with inside a vocabulary: U+001F, the unit separator."""
+FEATURE, PART = "\x1f", "\x1e"
+"""What a feature token begins with inside a vocabulary: U+001F, the unit separator, or U+001E after a plus."""

@@ -9,7 +9,7 @@ from typing import Any, Self, final
 import tokenizers
 
 from sublayer.errors import CheckpointError, DataError, listing
-from sublayer.text.special import FEATURE, SPECIALS, UNKNOWN
+from sublayer.text.special import FEATURE, PART, SPECIALS, UNKNOWN
 
 KEY = "sublayer"
 
@@ -41,7 +41,7 @@ class Tokenizer:
         self.first_feature: int | None = None
         if kind == "features":
             self.first_feature = next(
-                (i for i, token in enumerate(self._tokens) if token.startswith(FEATURE)), len(self)
+                (i for i, token in enumerate(self._tokens) if token.startswith((FEATURE, PART))), len(self)
             )
 
     @property
@@ -93,7 +93,7 @@ class Tokenizer:
         if id < len(SPECIALS):
             return token
         if self.first_feature is not None:
-            return token.replace(FEATURE, "#")
+            return token.replace(FEATURE, "#").replace(PART, "+")
         text = self.decode([id])
         return text if self._spell(text) == token else token
 

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer as Backend
 from sublayer.errors import DataError
 from sublayer.text.fit import fit
 from sublayer.text.plan import Plan
-from sublayer.text.special import FEATURE, SPECIALS, UNK
+from sublayer.text.special import FEATURE, PART, SPECIALS, UNK
 from sublayer.text.tokenizer import Tokenizer
 
 
@@ -42,35 +42,41 @@ def split(texts: Iterable[str], plan: Plan) -> Tokenizer:
 
 
 def features(texts: Iterable[str], plan: Plan) -> Tokenizer:
-    """``lemma#V;PST`` is the lemma's characters, then ``V`` and ``PST``; the last ``#`` divides.
+    """``lemma#V;ARG1S+ARG2P;PST`` is the lemma's characters, then ``V``, ``ARG1S``, ``+ARG2P`` and ``PST``; the last
+    ``#`` divides.
 
-    The normaliser writes U+001F before each feature: so a feature is no character of the same spelling, has
-    one id wherever it stands, and a lemma may hold ``;`` and ``#``. A lemma with a ``#`` but without features
-    needs a ``#`` at its end, and is read back with it. U+001F itself is dropped from the text.
+    The normaliser writes U+001F before each feature, U+001E for a plus between two: so a feature is no character of
+    the same spelling, has one id wherever it stands, and a lemma may hold ``;``, ``+`` and ``#``. A lemma with a ``#``
+    but without features needs a ``#`` at its end, and is read back with it. U+001E and U+001F are dropped from the
+    text.
     """
     backend = Backend(models.WordLevel(unk_token=UNK))
     replace, after = normalizers.Replace, r"(?=[^#]*\z)"
     backend.normalizer = normalizers.Sequence(
         [
-            replace(FEATURE, ""),
+            replace(Regex(f"[{PART}{FEATURE}]"), ""),
             *plan.normalizers(),
+            replace(Regex(r"(?<=#[^#]*[^#;+])\+(?=[^#;+][^#]*\z)"), PART),
             replace(Regex(rf"(?<=#[^#]*);{after}"), FEATURE),
             replace(Regex(f"#{after}"), FEATURE),
             replace(Regex(rf"{FEATURE}+(?={FEATURE}|\z)"), ""),
         ]
     )
-    backend.pre_tokenizer = pre_tokenizers.Split(Regex(f"{FEATURE}[^{FEATURE}]*|[^{FEATURE}]"), "isolated")
+    backend.pre_tokenizer = pre_tokenizers.Split(
+        Regex(f"[{FEATURE}{PART}][^{FEATURE}{PART}]*|[^{FEATURE}{PART}]"), "isolated"
+    )
     backend.decoder = decoders.Sequence(
         [
             decoders.Fuse(),
             decoders.Replace(Regex(rf"(?<=\A[^{FEATURE}]*#[^{FEATURE}]*)\z"), "#"),
             decoders.Replace(Regex(rf"\A[^{FEATURE}]*\K{FEATURE}"), "#"),
             decoders.Replace(FEATURE, ";"),
+            decoders.Replace(PART, "+"),
         ]
     )
     backend = _count(backend, texts)
     vocabulary = backend.get_vocab()
-    tokens = sorted(vocabulary, key=lambda token: (token.startswith(FEATURE), vocabulary[token]))
+    tokens = sorted(vocabulary, key=lambda token: (token.startswith((FEATURE, PART)), vocabulary[token]))
     backend.model = models.WordLevel({token: i for i, token in enumerate(tokens)}, unk_token=UNK)
     return Tokenizer(backend, kind="features", normalization=plan.normalization)
 
