@@ -24,6 +24,10 @@ class CheckpointError(SublayerError, ValueError):
     """A run folder or a weight file that does not hold what it should."""
 
 
+class ExportError(SublayerError, RuntimeError):
+    """A model that was exported does not compute what the original computes."""
+
+
 def listing(title: str, problems: Sequence[str], *, most: int = 20) -> str:
     """All problems under one title, so that they can be mended in one go."""
     shown = [f"  - {problem}" for problem in problems[:most]]

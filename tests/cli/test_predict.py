@@ -14,7 +14,7 @@ def run():
 
 def test_plain_scores_nbest_and_json_tell_the_same(run):
     search = Search(beam=3, nbest=2)
-    expected = [found for found in reverse_task().predict(["ab", "cde"], search=search)]
+    expected = [found for found in reverse_task().for_inference().predict(["ab", "cde"], search=search)]
     beams = ("--beam", 3, "--nbest", 2)
     stdin = b"ab\ncde\n"
     lines = command("predict", run, *beams, stdin=stdin).out.splitlines()

@@ -16,7 +16,15 @@ FLOORS = (
     ("cli",),
 )
 FLOOR = {unit: floor for floor, units in enumerate(FLOORS) for unit in units}
-OPTIONAL = {"matplotlib": "matplotlib", "torch.utils.tensorboard": "tensorboard", "sacrebleu": "sacrebleu"}
+OPTIONAL = {
+    "matplotlib": "matplotlib",
+    "torch.utils.tensorboard": "tensorboard",
+    "sacrebleu": "sacrebleu",
+    "ctranslate2": "ctranslate2",
+    "onnx": "onnx",
+    "onnxscript": "onnxscript",
+    "onnxruntime": "onnxruntime",
+}
 NEEDS = {"errors": set(), "nn": {"torch"}, "text": {"tokenizers"}, "generate": {"torch"}}
 
 

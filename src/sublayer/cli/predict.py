@@ -17,17 +17,24 @@ def predict(
     nbest: Annotated[int | None, typer.Option(min=1, help="answers a line: number, score, text")] = None,
     scores: Annotated[bool, typer.Option("--scores", help="score, tab, text")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="an object a line, with tokens and scores")] = False,
+    engine: Annotated[str, typer.Option(help="native, ctranslate2, onnx, or auto: the fastest that fits")] = "native",
     trust_code: TrustCode = False,
 ) -> None:
     """Lines in, lines out, in order and as they come; an empty line gives an empty line."""
     from dataclasses import asdict
+    from functools import partial
 
     from sublayer.data import read_lines
     from sublayer.errors import DataError, listing
+    from sublayer.export.ways import with_engine
     from sublayer.tasks.bundle import load
 
-    task = load(run, trust_code=trust_code).for_inference()
+    task = load(run, trust_code=trust_code)
     search = searching(task.search, beam, nbest)
+    tell = partial(typer.echo, err=True)
+    task = with_engine(
+        task, run, engine, greedy=search.beam == 1, scored=as_json or scores or search.nbest > 1, tell=tell
+    )
     typed = file is None and sys.stdin.isatty()
     lines = read_lines(sys.stdin.buffer if file is None else file)
     long: list[str] = []

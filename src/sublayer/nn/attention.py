@@ -1,6 +1,7 @@
 """Multi-head attention."""
 
 from collections.abc import Callable
+from functools import partial
 
 from torch import Tensor, nn
 
@@ -73,16 +74,17 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         mask = Mask.of(mask)
         start = 0 if cache is None else cache.length
-
-        def project() -> KeyValue:
-            keys, values = (key, value) if mask is None else self._clean(key, value, mask)
-            k = self._split(self.k_proj(keys), self.num_kv_heads)
-            v = self._split(self.v_proj(values), self.num_kv_heads)
-            return KeyValue(self._turn(k, start), v)
-
         q = self._turn(self._split(self.q_proj(query), self.num_heads), start)
-        k, v = project() if cache is None else cache(project)
+        read = partial(self.read, key, value, mask, start)
+        k, v = read() if cache is None else cache(read)
         return self.attend(q, k, v, mask)
+
+    def read(self, key: Tensor, value: Tensor, mask: Mask | None = None, start: int = 0) -> KeyValue:
+        """What there is to attend to: keys (B, G, S, d_k) and values (B, G, S, d_v)."""
+        if mask is not None:
+            key, value = self._clean(key, value, mask)
+        k, v = self._split(self.k_proj(key), self.num_kv_heads), self._split(self.v_proj(value), self.num_kv_heads)
+        return KeyValue(self._turn(k, start), v)
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None) -> Tensor:
         """Heads q (B, H, T, d_k), k and v (B, G, S, d) -> (B, T, D)."""

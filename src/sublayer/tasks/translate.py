@@ -21,7 +21,7 @@ from sublayer.models.store import save_weights
 from sublayer.tasks.base import Prediction, Scored
 from sublayer.tasks.folder import FORMAT, write_json
 from sublayer.tasks.recipe import Search
-from sublayer.tasks.searching import find
+from sublayer.tasks.searching import Engine, Native
 from sublayer.tasks.teaching import logits, sizes
 from sublayer.text import Tokenizer
 
@@ -34,12 +34,20 @@ class Translate:
 
     config          what the model was built from
     source, target  one and the same tokenizer where the vocabulary is shared
+    engine          what finds the answers: the model itself, or what it was exported to
     """
 
     def __init__(
-        self, model: EncoderDecoder, config: ModelConfig, source: Tokenizer, target: Tokenizer, search: Search
+        self,
+        model: EncoderDecoder,
+        config: ModelConfig,
+        source: Tokenizer,
+        target: Tokenizer,
+        search: Search,
+        engine: Engine | None = None,
     ) -> None:
         self.model, self.config, self.source, self.target, self.search = model, config, source, target, search
+        self.engine = Native() if engine is None else engine
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -140,7 +148,7 @@ class Translate:
         self.model.eval()
         lengths = [(len(tokens) + 1, 0) for _, tokens in readable]
         for rows in TokenBatches(lengths, BATCH_TOKENS // search.beam).in_order():
-            found = find(self, [readable[row][1] for row in rows], search)
+            found = self.engine.find(self, [readable[row][1] for row in rows], search)
             for row, hypotheses in zip(rows, found, strict=True):
                 answers[readable[row][0]] = [self._read(h) for h in hypotheses]
         return answers

@@ -45,6 +45,11 @@ class Tokenizer:
             )
 
     @property
+    def vocabulary(self) -> list[str]:
+        """All tokens as they are spelled inside, in the order of their ids."""
+        return list(self._tokens)
+
+    @property
     def vocab_size(self) -> int:
         return len(self._tokens)
 
