@@ -55,3 +55,17 @@ def test_features_are_a_set():
     embed = FeatureEmbeddings(10, 4, first_feature=7, positions=Sinusoidal(4), dropout=0.0)
     one, other = embed(torch.tensor([[8, 9, 1, 2]])), embed(torch.tensor([[9, 8, 1, 2]]))
     torch.testing.assert_close(one[:, [1, 0, 2, 3]], other)
+
+
+def test_features_in_packed_and_left_padded_rows():
+    """Each text is counted from where it begins, its features left out."""
+    embed = FeatureEmbeddings(10, 4, first_feature=7, positions=Sinusoidal(4), dropout=0.0)
+    texts = [[8, 1, 2, 9], [3], [7, 7], [4, 9, 5, 6]]
+    alone = torch.cat([embed(torch.tensor([text])) for text in texts], 1)
+    packed = embed(torch.tensor([sum(texts, [])]), index=torch.tensor([[0, 1, 2, 3, 0, 0, 1, 0, 1, 2, 3]]))
+    assert packed.equal(alone)
+    left = embed(
+        torch.tensor([[0, 0, *texts[0]], [3, *texts[3], 9]]),
+        index=torch.tensor([[0, 0, 0, 1, 2, 3], [0, 1, 2, 3, 4, 5]]),
+    )
+    assert left[:1, 2:].equal(alone[:, :4]) and left[1:].equal(embed(torch.tensor([[3, *texts[3], 9]])))

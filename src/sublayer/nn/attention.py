@@ -6,11 +6,13 @@ from torch import Tensor, nn
 
 from sublayer.errors import ConfigError
 from sublayer.nn.cache import Cache, KeyValue
+from sublayer.nn.documents import restarts
 from sublayer.nn.kernel import Fused, Kernel
 from sublayer.nn.mask import Mask
 
-Rotate = Callable[[Tensor, int], Tensor]
-"""rotate(x, start): turns queries or keys (B, H, T, d_k) that stand at positions start, start + 1, …"""
+Rotate = Callable[..., Tensor]
+"""rotate(x, start): turns queries or keys (B, H, T, d_k) that stand at positions start, start + 1, …
+Of packed rows it is called as rotate(x, start, index) with the position (B, T) of each inside its document."""
 
 
 class MultiHeadAttention(nn.Module):
@@ -73,14 +75,15 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         mask = Mask.of(mask)
         start = 0 if cache is None else cache.length
+        asking, held = (None, None) if mask is None else (mask.asking, mask.documents)
 
         def project() -> KeyValue:
             keys, values = (key, value) if mask is None else self._clean(key, value, mask)
             k = self._split(self.k_proj(keys), self.num_kv_heads)
             v = self._split(self.v_proj(values), self.num_kv_heads)
-            return KeyValue(self._turn(k, start), v)
+            return KeyValue(self._turn(k, start, held), v)
 
-        q = self._turn(self._split(self.q_proj(query), self.num_heads), start)
+        q = self._turn(self._split(self.q_proj(query), self.num_heads), start, asking)
         k, v = project() if cache is None else cache(project)
         return self.attend(q, k, v, mask)
 
@@ -95,8 +98,12 @@ class MultiHeadAttention(nn.Module):
     def _split(self, x: Tensor, heads: int) -> Tensor:
         return x.view(x.size(0), x.size(1), heads, -1).transpose(1, 2)  # (B, S, H·d) -> (B, H, S, d)
 
-    def _turn(self, x: Tensor, start: int) -> Tensor:
-        return x if self.rotate is None else self.rotate(x, start)
+    def _turn(self, x: Tensor, start: int, documents: Tensor | None) -> Tensor:
+        if self.rotate is None:
+            return x
+        if documents is None:
+            return self.rotate(x, start)
+        return self.rotate(x, start, restarts(documents)[:, -x.size(-2) :])
 
     @staticmethod
     def _clean(key: Tensor, value: Tensor, mask: Mask) -> tuple[Tensor, Tensor]:

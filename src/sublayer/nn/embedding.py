@@ -3,6 +3,7 @@
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sublayer.nn.dropout import Dropout
@@ -53,7 +54,8 @@ class FeatureEmbeddings(nn.Module):
     """Embeddings where only characters stand at positions and features are a set.
 
     Ids from first_feature up are features: they get no position, and the characters are counted without them
-    (Wu, Cotterell and Hulden 2021, section 3). forward: ids (B, T) -> (B, T, D).
+    (Wu, Cotterell and Hulden 2021, section 3). `index` (B, T) tells where texts begin: at
+    each 0. forward: ids (B, T) -> (B, T, D).
     """
 
     def __init__(
@@ -68,7 +70,11 @@ class FeatureEmbeddings(nn.Module):
 
     def forward(self, ids: Tensor, start: int = 0, index: Tensor | None = None) -> Tensor:
         feature = ids >= self.first_feature
-        place = (start + (~feature).cumsum(-1) - 1).clamp(min=0)
+        count = (~feature).cumsum(-1)
+        if index is not None:  # each text is counted from where it begins
+            first = torch.arange(ids.size(1), device=ids.device) - index
+            count = count - F.pad(count, (1, 0)).gather(-1, first.expand_as(ids))
+        place = (start + count - 1).clamp(min=0)
         x = self.tokens(ids) * self.scale
         where = self.positions(place, start + ids.size(1)).to(x.dtype)
         return self.dropout(x + where.masked_fill(feature[..., None], 0.0))
