@@ -7,6 +7,12 @@ import numpy as np
 Rows = list[int]
 
 
+def padding(sizes: Sequence[tuple[int, int]]) -> float:
+    """The share of padding where pairs of these source and target lengths are one padded batch."""
+    held = len(sizes) * sum(max(side) for side in zip(*sizes, strict=True))
+    return 1 - sum(map(sum, sizes)) / held
+
+
 class TokenBatches:
     """Batches of about equally long examples, no more than `batch_tokens` = rows × longest side.
 
