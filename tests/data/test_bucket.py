@@ -73,8 +73,8 @@ def test_targets_run_up_and_down_in_turn():
     assert max(abs(a - b) for a, b in pairwise(targets)) == 1
 
 
-def test_the_share_of_padding():
-    assert padding([(3, 2), (1, 4), (3, 4)]) == 1 - 17 / 21  # 3 rows of 3 + 4
+def test_how_much_is_padding():
+    assert padding([(3, 2), (1, 4), (3, 4)]) == 4  # 3 rows of 3 and of 4
     assert padding([(5, 2), (5, 2)]) == padding([(7, 1)]) == 0
 
 

@@ -7,10 +7,9 @@ import numpy as np
 Rows = list[int]
 
 
-def padding(sizes: Sequence[tuple[int, int]]) -> float:
-    """The share of padding where pairs of these source and target lengths are one padded batch."""
-    held = len(sizes) * sum(max(side) for side in zip(*sizes, strict=True))
-    return 1 - sum(map(sum, sizes)) / held
+def padding(sizes: Sequence[tuple[int, int]]) -> int:
+    """Tokens of padding where pairs of these source and target lengths are one padded batch."""
+    return len(sizes) * sum(max(side) for side in zip(*sizes, strict=True)) - sum(map(sum, sizes))
 
 
 class TokenBatches:
