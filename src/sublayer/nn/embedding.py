@@ -54,8 +54,8 @@ class FeatureEmbeddings(nn.Module):
     """Embeddings where only characters stand at positions and features are a set.
 
     Ids from first_feature up are features: they get no position, and the characters are counted without them
-    (Wu, Cotterell and Hulden 2021, section 3). `index` (B, T) tells where texts begin: at
-    each 0. forward: ids (B, T) -> (B, T, D).
+    (Wu, Cotterell and Hulden 2021, section 3). forward: ids (B, T) -> (B, T, D); `index` (B, T) tells how far into its
+    text each id stands.
     """
 
     def __init__(

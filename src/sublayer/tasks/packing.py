@@ -11,8 +11,8 @@ Example = tuple[Sequence[int], Sequence[int]]
 
 LEAST_SHARE, LEAST_A_CALL = 0.1, 20
 """A batch is packed of which a tenth would be padding, and 20 tokens or more of it for each pair of lengths: every such
-pair costs attention a call of its own. From there it is faster on a CPU (benchmarks/packing.py); bucketed batches
-seldom are there."""
+pair costs attention a call of its own. From there it is faster on a CPU (benchmarks/packing.py); of bucketed batches
+about one in ten is there."""
 
 
 def packs(task: Translate, examples: Sequence[Example]) -> bool:
