@@ -1,6 +1,6 @@
 import torch
 
-from sublayer.data.batch import PairBatch, pad
+from sublayer.data.batch import PackedPairs, PairBatch, pad
 
 PAD, BOS, EOS = 0, 2, 3
 
@@ -50,3 +50,25 @@ def test_all_of_it_moves():
     moved = (batch.source, batch.source_keep, batch.target, batch.target_keep, batch.target_in, batch.target_out)
     assert {tensor.device.type for tensor in moved} == {"meta"}
     assert (batch.tokens, batch.source_tokens) == (5, 5)
+
+
+def test_packed_pairs_spelled_out():
+    batch = PackedPairs.of([[5, 6], [7], []], [[8], [], [9, 10]], bos=BOS, eos=(EOS, 4))
+    assert batch.source.tolist() == [[5, 6, EOS, 7, EOS, EOS]]
+    assert batch.target_in.tolist() == [[BOS, 8, BOS, BOS, 9, 10]]
+    assert batch.target_out.tolist() == [[8, 4, 4, 9, 10, 4]]
+    assert (batch.source_lengths, batch.target_lengths) == ([3, 2, 1], [2, 1, 3])
+    assert (batch.tokens, batch.source_tokens) == (6, 6)
+
+
+def test_both_kinds_of_batch_hold_the_same_labels():
+    sources, targets = [[5, 6], [7], [PAD, 8]], [[8, PAD], [], [9]]
+    padded, packed = batch_of(sources, targets), PackedPairs.of(sources, targets, bos=BOS, eos=(EOS, EOS))
+    assert packed.labels.tolist() == padded.labels.tolist() == [8, PAD, EOS, EOS, 9, EOS]
+    assert (packed.tokens, packed.source_tokens) == (padded.tokens, padded.source_tokens) == (6, 8)
+
+
+def test_packed_pairs_move():
+    batch = PackedPairs.of([[5]], [[6]], bos=BOS, eos=(EOS, EOS)).to(torch.device("meta"))
+    assert {x.device.type for x in (batch.source, batch.target_in, batch.target_out)} == {"meta"}
+    assert (batch.source_lengths, batch.tokens) == ([2], 2)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sublayer.data.bucket import TokenBatches
+from sublayer.data.bucket import TokenBatches, padding
 
 SIZES = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=60)
 
@@ -71,6 +71,11 @@ def test_targets_run_up_and_down_in_turn():
     sizes = [(source, target) for source in range(1, 6) for target in range(1, 9)]
     targets = [sizes[row][1] for batch in TokenBatches(sizes, 8).in_order() for row in batch]
     assert max(abs(a - b) for a, b in pairwise(targets)) == 1
+
+
+def test_how_much_is_padding():
+    assert padding([(3, 2), (1, 4), (3, 4)]) == 4  # 3 rows of 3 and of 4
+    assert padding([(5, 2), (5, 2)]) == padding([(7, 1)]) == 0
 
 
 def test_nothing_gives_no_batch():

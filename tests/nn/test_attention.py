@@ -108,3 +108,31 @@ def test_no_attention_weights_are_left_behind():
     x = torch.randn(1, 3, 8)
     assert isinstance(attend(x, x, x), torch.Tensor)
     assert set(vars(attend)) == before
+
+
+def test_queries_and_keys_turn_by_their_place_in_their_document():
+    calls = []
+
+    def rotate(x, start, index=None):
+        calls.append((x.size(1), start, None if index is None else index.tolist()))
+        return x
+
+    attend = MultiHeadAttention(8, 4, num_kv_heads=2, rotate=rotate)
+    query, key = torch.randn(1, 4, 8), torch.randn(1, 5, 8)
+    attend(query, key, key, Mask.packed([2, 3]).seen_from(Mask.packed([1, 3])))
+    assert calls == [(4, 0, [[0, 0, 1, 2]]), (2, 0, [[0, 1, 0, 1, 2]])]
+    attend(query, query, query, Mask.packed([3, 1]) & Mask(causal=True))
+    assert calls[2:] == [(4, 0, [[0, 1, 2, 0]]), (2, 0, [[0, 1, 2, 0]])]
+    attend(query, query, query, Mask(causal=True))
+    assert calls[4:] == [(4, 0, None), (2, 0, None)]
+
+
+def test_packed_rows_continue_from_a_cache():
+    attend = MultiHeadAttention(8, 2, rotate=Rotary(4)).eval()
+    x, documents = torch.randn(1, 6, 8), torch.tensor([[0, 0, 1, 1, 1, 1]])
+    whole = attend(x, x, x, Mask(documents=documents, causal=True))
+    cache, steps = Growing(), []
+    for start, end in ((0, 3), (3, 4), (4, 6)):
+        new = x[:, start:end]
+        steps.append(attend(new, new, new, Mask(documents=documents[:, :end], causal=True), cache))
+    torch.testing.assert_close(torch.cat(steps, 1), whole, atol=1e-6, rtol=0)

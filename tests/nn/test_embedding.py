@@ -57,3 +57,18 @@ def test_features_are_one_bundle():
     torch.testing.assert_close(x[:2, [0, 2]], bundle.expand(2, 2, 4))
     torch.testing.assert_close(x[2, 0], 2 * embed.tokens.weight[7])
     torch.testing.assert_close(x[3, :3], x[0, [1, 3, 4]])
+
+
+def test_features_in_packed_and_left_padded_rows():
+    """Each text is counted from where it begins, its features left out."""
+    embed = FeatureEmbeddings(10, 4, first_feature=7, positions=Sinusoidal(4), dropout=0.0)
+    texts = [[8, 1, 2, 9], [3], [7, 7], [4, 9, 5, 6]]
+    alone = torch.cat([embed(torch.tensor([text])) for text in texts], 1)
+    packed = embed(torch.tensor([sum(texts, [])]), index=torch.tensor([[0, 1, 2, 3, 0, 0, 1, 0, 1, 2, 3]]))
+    torch.testing.assert_close(packed, alone)
+    left = embed(
+        torch.tensor([[0, 0, *texts[0]], [3, *texts[3], 9]]),
+        index=torch.tensor([[0, 0, 0, 1, 2, 3], [0, 1, 2, 3, 4, 5]]),
+    )
+    torch.testing.assert_close(left[:1, 2:], alone[:, :4])
+    torch.testing.assert_close(left[1:], embed(torch.tensor([[3, *texts[3], 9]])))

@@ -109,6 +109,25 @@ def test_documents_see_themselves_only():
     assert seen(mask, 1, 3) == [0, 0, 1]
 
 
+def test_queries_of_another_row_see_the_keys_of_their_own_document():
+    mask = Mask(documents=torch.tensor([[4, 4, 7]]), query_documents=torch.tensor([[7, 4, 5]]))
+    assert seen(mask, 3, 3) == [[0, 0, 1], [1, 1, 0], [0, 0, 0]]
+
+
+def test_packed_is_one_row_of_documents():
+    assert seen(Mask.packed([2, 1]), 3, 3) == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    "more", [dict(documents=None), dict(causal=True), dict(window=2)], ids=["no keys", "causal", "window"]
+)
+def test_documents_of_queries_elsewhere_know_no_order(more):
+    documents = torch.zeros(1, 3)
+    words = r"query_documents=…\) is for queries that read another row.*needs documents=… and takes no causal or window"
+    with pytest.raises(ShapeError, match=words):
+        Mask(**(dict(documents=documents, query_documents=documents) | more))
+
+
 def test_nothing_said_is_nothing_hidden():
     assert Mask().visible(3, 3) is None
 
@@ -140,6 +159,36 @@ def test_documents_of_both_are_refused():
         packed & packed
 
 
+def test_and_keeps_the_documents_of_both_sides():
+    packed = Mask(documents=torch.zeros(1, 3), query_documents=torch.zeros(1, 2))
+    for both in (packed & Mask(bias=torch.zeros(1, 1, 2, 3)), Mask(bias=torch.zeros(1, 1, 2, 3)) & packed):
+        assert both.documents is packed.documents and both.query_documents is packed.query_documents
+
+
+def test_a_mask_seen_from_another_row_keeps_what_is_real_and_the_documents():
+    source, target = Mask.packed([2, 1]), Mask.packed([1, 3]) & Mask(causal=True)
+    assert seen(source.seen_from(target), 4, 3) == [[1, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]]
+    padded = Mask.padding(torch.tensor([[1, 1, 0]])) & Mask(causal=True, window=1)
+    assert seen(padded.seen_from(Mask(causal=True)), 1, 3) == [1, 1, 0]
+
+
+def test_one_side_packed_and_the_other_not_is_refused():
+    packed = Mask.packed([2, 1])
+    with pytest.raises(ShapeError, match="The target is not packed and the other side is: give both masks documents"):
+        packed.seen_from(Mask(causal=True))
+    with pytest.raises(ShapeError, match="The source is not packed and the other side is"):
+        Mask(causal=True).seen_from(packed)
+
+
+def test_runs_are_those_of_a_mask_that_says_nothing_but_documents():
+    packed = Mask.packed([2, 2, 1])
+    assert [tuple(run) for run in (packed & Mask(causal=True, window=3)).runs] == [(2, 2, 2), (1, 1, 1)]
+    assert [tuple(run) for run in packed.seen_from(Mask.packed([1, 1, 4])).runs] == [(2, 1, 2), (1, 4, 1)]
+    for other in (Mask.padding(torch.ones(1, 5)), Mask(bias=torch.zeros(1, 1, 5, 5))):
+        assert (packed & other).runs is None
+    assert Mask(causal=True).runs is None
+
+
 def test_select_takes_rows_of_every_part_that_has_them():
     keep, documents = torch.rand(3, 5) < 0.5, torch.randint(3, (3, 5))
     shared, own = torch.randn(1, 2, 4, 5), torch.randn(3, 2, 4, 5)
@@ -150,6 +199,8 @@ def test_select_takes_rows_of_every_part_that_has_them():
     assert mask.bias.equal(own[rows])
     assert mask.causal and mask.window == 2
     assert Mask(bias=shared).select(rows).bias is shared
+    across = Mask(documents=documents, query_documents=documents + 1).select(rows)
+    assert across.query_documents.equal(documents[rows] + 1)
 
 
 # -- positions ---------------------------------------------------------------------------------------------------
@@ -210,6 +261,9 @@ def test_a_causal_matrix_passed_as_two_dimensional_is_refused_with_what_to_write
         Mask(bias=torch.zeros(1, 2, 1, 1)),
         Mask(documents=torch.zeros(3, 5)),
         Mask(documents=torch.zeros(2, 4)),
+        Mask(documents=torch.zeros(2, 5), query_documents=torch.zeros(2, 5)),
+        Mask(documents=torch.zeros(2, 5), query_documents=torch.zeros(2, 1)),
+        Mask(documents=torch.zeros(2, 5), query_documents=torch.zeros(3, 4)),
     ],
 )
 def test_a_part_that_does_not_fit_is_refused(mask):
@@ -220,6 +274,7 @@ def test_a_part_that_does_not_fit_is_refused(mask):
 def test_parts_that_broadcast_fit():
     keep = torch.ones(1, 5)
     (Mask.padding(keep) & Mask(bias=torch.zeros(1, 2, 4, 5), documents=keep)).check(2, 2, 4, 5)
+    Mask(documents=keep, query_documents=torch.ones(2, 4)).check(2, 2, 4, 5)
 
 
 # -- cleaning ----------------------------------------------------------------------------------------------------

@@ -55,6 +55,22 @@ def test_learned_positions_end():
     assert learned(torch.arange(6), 6).shape == (6, 4)
 
 
+def test_a_packed_row_may_be_longer_than_the_learned_positions_and_its_texts_may_not():
+    learned = Learned(6, 4)
+    assert learned(torch.tensor([[0, 1, 2, 3, 4, 5, 0, 1, 2]]), 9)[0, 6:].equal(learned.table.weight[:3])
+    with pytest.raises(ShapeError, match="a sequence of 7 positions is longer than the 6 that were learned"):
+        learned(torch.tensor([[0, 1, 0, 1, 2, 3, 4, 5, 6]]), 9)
+
+
+def test_rotary_takes_a_position_for_each():
+    rotary, x = Rotary(4), torch.randn(2, 3, 5, 4)
+    index = torch.tensor([[0, 1, 0, 1, 2], [7, 8, 9, 0, 1]])
+    turned = rotary(x, 0, index)
+    torch.testing.assert_close(turned[0, :, 2:], rotary(x[:1, :, 2:])[0])
+    torch.testing.assert_close(turned[1, :, :3], rotary(x[1:, :, :3], 7)[0])
+    torch.testing.assert_close(turned[1, :, 3:], rotary(x[1:, :, 3:])[0])
+
+
 @pytest.mark.parametrize("layout, pairs", [("halves", [(0, 2), (1, 3)]), ("interleaved", [(0, 1), (2, 3)])])
 def test_rotary_turns_pairs_by_their_angle(layout, pairs):
     x = torch.randn(1, 1, 1, 4)

@@ -2,6 +2,7 @@ import pytest
 import torch
 from torch import nn
 
+from sublayer.errors import ShapeError
 from sublayer.nn import (
     Alibi,
     Decoder,
@@ -98,3 +99,14 @@ def test_a_stack_refuses_a_float_mask_of_ones(x, mask):
     layer = DecoderLayer(8, MultiHeadAttention(8, 2), FeedForward(8, 12), cross_attn=MultiHeadAttention(8, 2))
     with pytest.raises(ValueError, match=r"holding only 0 and 1.*Write mask\.bool\(\)"):
         Decoder([layer])(x, x, None, mask)
+
+
+def test_a_packed_memory_needs_the_documents_of_its_readers():
+    layer = DecoderLayer(8, MultiHeadAttention(8, 2), FeedForward(8, 12), cross_attn=MultiHeadAttention(8, 2))
+    decoder, x, memory = Decoder([layer]).eval(), torch.randn(1, 3, 8), torch.randn(1, 3, 8)
+    source, target = Mask.packed([2, 1]), Mask.packed([1, 2]) & Mask(causal=True)
+    with pytest.raises(ShapeError, match=r"not of what reads it\. Write source_mask\.seen_from\(target_mask\)"):
+        decoder(x, memory, target, source)
+    parts = [decoder(x[:, :1], memory[:, :2]), decoder(x[:, 1:], memory[:, 2:], Mask(causal=True))]
+    together = decoder(x, memory, target, source.seen_from(target))
+    torch.testing.assert_close(together, torch.cat(parts, 1), atol=1e-5, rtol=0)

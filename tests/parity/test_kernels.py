@@ -81,3 +81,52 @@ def test_attention_with_either_kernel(train, perturb):
         output.square().sum().backward()
     for one, other in zip(fused.parameters(), eager.parameters(), strict=True):
         torch.testing.assert_close(one.grad, other.grad, atol=1e-5, rtol=1e-4)
+
+
+def numbers(*rows):
+    return torch.tensor(rows)
+
+
+ROWS = numbers([0, 0, 1, 1, 2, 2, 2], [0, 1, 2, 3, 4, 4, 5], [3, 3, 3, 3, 3, 3, 3])
+QUERIES = numbers([0, 1, 1, 1, 2], [0, 1, 2, 4, 5], [3, 3, 3, 3, 3])
+PACKED = {
+    "keys of another row": lambda: (Mask(documents=ROWS, query_documents=QUERIES), T),
+    "the same keys for all": lambda: (Mask(documents=ROWS[:1], query_documents=QUERIES), T),
+    "a document in two pieces": lambda: (Mask(documents=numbers([0, 1, 0, 0, 2, 2, 2]).expand(B, S)), S),
+    "among the keys": lambda: (Mask(documents=ROWS), S),
+    "causal": lambda: (Mask(documents=ROWS, causal=True), S),
+    "a window": lambda: (Mask(documents=ROWS, window=1), S),
+    "causal, a window": lambda: (Mask(documents=ROWS, causal=True, window=1), S),
+    "the last of the keys": lambda: (Mask(documents=ROWS, causal=True), T),
+    "padding": lambda: (Mask.padding(keep()) & Mask(documents=ROWS), S),
+}
+
+
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("groups", [4, 2])
+def test_fused_is_eager_in_packed_rows(packed, groups):
+    mask, queries = PACKED[packed]()
+    results = []
+    for kernel in (Fused(), Eager()):
+        torch.manual_seed(1)
+        shapes = ((B, queries, H, 6), (B, S, groups, 6), (B, S, groups, 10))
+        leaves = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+        output = kernel(*(x.transpose(1, 2) for x in leaves), mask, scale=0.4)
+        output.backward(torch.randn(output.shape, dtype=torch.float64))
+        results.append([output.detach(), *(x.grad for x in leaves)])
+    for ours, reference in zip(*results, strict=True):
+        torch.testing.assert_close(ours, reference, atol=1e-10, rtol=1e-10)
+
+
+def test_equally_long_documents_are_one_batch_without_a_mask(monkeypatch):
+    """No score across documents is computed."""
+    calls, sdpa = [], torch.nn.functional.scaled_dot_product_attention
+
+    def counted(q, k, v, mask, *args, **options):
+        calls.append((q.shape, k.shape, mask))
+        return sdpa(q, k, v, mask, *args, **options)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", counted)
+    q, k = torch.randn(1, H, 8, 6), torch.randn(1, H, 7, 6)
+    Fused()(q, k, k, Mask.packed([2, 2, 3]).seen_from(Mask.packed([1, 1, 6])))
+    assert calls == [((2, H, 1, 6), (2, H, 2, 6), None), ((1, H, 6, 6), (1, H, 3, 6), None)]

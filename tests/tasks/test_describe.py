@@ -11,7 +11,7 @@ def test_shapes_of_a_real_pass_with_parameters_and_what_is_tied(task):
     assert re.search(r"EncoderDecoder +output +1 × 4 × 9\n", told)
     assert f"parameters: {sum(p.numel() for p in task.model.parameters()):,} (" in told
     assert "tied: target_embed.tokens.weight = project.weight\n" in told
-    assert re.search(r"operations in this pass: [\d,]+$", told)
+    assert re.search(r"operations in this pass: [\d,]+\npacking: training batches that would be .*$", told)
 
 
 def test_the_parts_add_up_and_a_tied_matrix_counts_once(task):

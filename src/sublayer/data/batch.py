@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -71,6 +71,11 @@ class PairBatch:
         """(B, T): what it should say at each of them."""
         return self.target[:, 1:]
 
+    @property
+    def labels(self) -> Tensor:
+        """(tokens,): what it should say, padding left out."""
+        return self.target_out[self.target_keep]
+
     def to(self, device: torch.device) -> PairBatch:
         return replace(
             self,
@@ -79,3 +84,54 @@ class PairBatch:
             target=self.target.to(device),
             target_keep=self.target_keep.to(device),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class PackedPairs:
+    """Sources and targets of some pairs, each side one row without padding.
+
+    source          (1, source_tokens) ids, each source with EOS
+    target_in       (1, tokens) what the decoder reads: each target with BOS before it
+    target_out      (1, tokens) what it should say at each of them: each target with EOS after it
+    source_lengths  of each source with EOS
+    target_lengths  of each target with EOS
+    """
+
+    source: Tensor
+    target_in: Tensor
+    target_out: Tensor
+    source_lengths: list[int]
+    target_lengths: list[int]
+
+    @classmethod
+    def of(cls, sources: Sequence[Ids], targets: Sequence[Ids], *, bos: int, eos: tuple[int, int]) -> PackedPairs:
+        """From token ids without specials, as `PairBatch.of`. Pairs of the same lengths belong side by side: attention
+        takes them together."""
+        return cls(
+            source=_end_to_end([*row, eos[0]] for row in sources),
+            target_in=_end_to_end([bos, *row] for row in targets),
+            target_out=_end_to_end([*row, eos[1]] for row in targets),
+            source_lengths=[len(row) + 1 for row in sources],
+            target_lengths=[len(row) + 1 for row in targets],
+        )
+
+    @property
+    def tokens(self) -> int:
+        return self.target_out.numel()
+
+    @property
+    def source_tokens(self) -> int:
+        return self.source.numel()
+
+    @property
+    def labels(self) -> Tensor:
+        """(tokens,): what the decoder should say."""
+        return self.target_out[0]
+
+    def to(self, device: torch.device) -> PackedPairs:
+        moved = {name: getattr(self, name).to(device) for name in ("source", "target_in", "target_out")}
+        return replace(self, **moved)
+
+
+def _end_to_end(rows: Iterable[Ids]) -> Tensor:
+    return torch.tensor([[token for row in rows for token in row]])

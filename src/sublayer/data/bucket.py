@@ -7,6 +7,11 @@ import numpy as np
 Rows = list[int]
 
 
+def padding(sizes: Sequence[tuple[int, int]]) -> int:
+    """Tokens of padding where pairs of these source and target lengths are one padded batch."""
+    return len(sizes) * sum(max(side) for side in zip(*sizes, strict=True)) - sum(map(sum, sizes))
+
+
 class TokenBatches:
     """Batches of about equally long examples, no more than `batch_tokens` = rows × longest side.
 

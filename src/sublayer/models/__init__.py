@@ -12,6 +12,7 @@ _HOME = {
     "EncoderModel": "encoder",
     "ModelConfig": "config",
     "Transformer": "seq2seq",
+    "encode_texts": "encoding",
     "load_weights": "store",
     "save_weights": "store",
 }

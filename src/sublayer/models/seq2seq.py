@@ -2,7 +2,6 @@
 
 from torch import Tensor, nn
 
-from sublayer.errors import ShapeError
 from sublayer.models.encoder import positions
 from sublayer.models.inference import ForInference
 from sublayer.nn import (
@@ -28,7 +27,7 @@ class EncoderDecoder(ForInference):
 
     trg_mask    None: a position sees itself and those before it. A mask that only tells real tokens from padding
                 (B, T) keeps that; one that spells every pair (B, T, T) is taken at its word.
-    cross_mask  None: what src_mask says of padding
+    cross_mask  None: what src_mask says of padding; where both sides are packed, what stands in the same document
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class EncoderDecoder(ForInference):
         cross_mask: Mask | Tensor | None = None,
     ) -> Tensor:
         memory = self.encode(src, src_mask)
-        cross_mask = _padding_of(Mask.of(src_mask)) if cross_mask is None else cross_mask
+        cross_mask = _across(Mask.of(src_mask), Mask.of(trg_mask)) if cross_mask is None else cross_mask
         return self.project(self.decode(trg, memory, trg_mask, cross_mask))
 
     def encode(self, src: Tensor, src_mask: Mask | Tensor | None = None) -> Tensor:
@@ -122,12 +121,6 @@ def _causal(mask: Mask | None) -> Mask:
     return mask if spells_pairs and mask is not None else Mask(causal=True) & mask
 
 
-def _padding_of(mask: Mask | None) -> Mask | None:
-    if mask is None or mask.keep is None:
-        return None
-    if mask.keep.size(2) > 1:
-        raise ShapeError(
-            f"src_mask of shape {tuple(mask.keep.shape)} spells pairs of source positions and cannot say what the "
-            "target may see. Pass cross_mask too: (batch, source) is enough."
-        )
-    return Mask(keep=mask.keep)
+def _across(src: Mask | None, trg: Mask | None) -> Mask | None:
+    packed = trg is not None and trg.documents is not None
+    return (src or Mask()).seen_from(trg) if src is not None or packed else None

@@ -1,5 +1,5 @@
-"""The parts, to be read in this order: mask, norm, dropout, connection, feedforward, kernel, attention, position, bias,
-cache, embedding, layer, stack, init, packed."""
+"""The parts, to be read in this order: polarity, documents, mask, norm, dropout, connection, feedforward, kernel,
+attention, position, bias, cache, embedding, layer, stack, init, packed."""
 
 from sublayer.nn.attention import MultiHeadAttention as MultiHeadAttention
 from sublayer.nn.bias import Alibi as Alibi

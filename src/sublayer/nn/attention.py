@@ -7,11 +7,13 @@ from torch import Tensor, nn
 
 from sublayer.errors import ConfigError
 from sublayer.nn.cache import Cache, KeyValue
+from sublayer.nn.documents import restarts
 from sublayer.nn.kernel import Fused, Kernel
 from sublayer.nn.mask import Mask
 
-Rotate = Callable[[Tensor, int], Tensor]
-"""rotate(x, start): turns queries or keys (B, H, T, d_k) that stand at positions start, start + 1, …"""
+Rotate = Callable[..., Tensor]
+"""rotate(x, start): turns queries or keys (B, H, T, d_k) that stand at positions start, start + 1, …
+Of packed rows it is called as rotate(x, start, index) with the position (B, T) of each inside its document."""
 
 
 class MultiHeadAttention(nn.Module):
@@ -74,7 +76,8 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         mask = Mask.of(mask)
         start = 0 if cache is None else cache.length
-        q = self._turn(self._split(self.q_proj(query), self.num_heads), start)
+        asking = None if mask is None else mask.asking
+        q = self._turn(self._split(self.q_proj(query), self.num_heads), start, asking)
         read = partial(self.read, key, value, mask, start)
         k, v = read() if cache is None else cache(read)
         return self.attend(q, k, v, mask)
@@ -84,7 +87,7 @@ class MultiHeadAttention(nn.Module):
         if mask is not None:
             key, value = self._clean(key, value, mask)
         k, v = self._split(self.k_proj(key), self.num_kv_heads), self._split(self.v_proj(value), self.num_kv_heads)
-        return KeyValue(self._turn(k, start), v)
+        return KeyValue(self._turn(k, start, None if mask is None else mask.documents), v)
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None) -> Tensor:
         """Heads q (B, H, T, d_k), k and v (B, G, S, d) -> (B, T, D)."""
@@ -97,8 +100,12 @@ class MultiHeadAttention(nn.Module):
     def _split(self, x: Tensor, heads: int) -> Tensor:
         return x.view(x.size(0), x.size(1), heads, -1).transpose(1, 2)  # (B, S, H·d) -> (B, H, S, d)
 
-    def _turn(self, x: Tensor, start: int) -> Tensor:
-        return x if self.rotate is None else self.rotate(x, start)
+    def _turn(self, x: Tensor, start: int, documents: Tensor | None) -> Tensor:
+        if self.rotate is None:
+            return x
+        if documents is None:
+            return self.rotate(x, start)
+        return self.rotate(x, start, restarts(documents)[:, -x.size(-2) :])
 
     @staticmethod
     def _clean(key: Tensor, value: Tensor, mask: Mask) -> tuple[Tensor, Tensor]:

@@ -3,6 +3,7 @@
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sublayer.nn.dropout import Dropout
@@ -55,7 +56,7 @@ class FeatureEmbeddings(nn.Module):
     Ids from first_feature up are features: they get no position, and the characters are counted without them
     (Wu, Cotterell and Hulden 2021, section 3). Each of the n features of a text holds the whole bundle, their sum / √n:
     what a feature adds does not depend on its company, so bundles never seen as a whole can be read.
-    forward: ids (B, T) -> (B, T, D).
+    forward: ids (B, T) -> (B, T, D); `index` (B, T) tells how far into its text each id stands.
     """
 
     def __init__(
@@ -69,10 +70,20 @@ class FeatureEmbeddings(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, ids: Tensor, start: int = 0, index: Tensor | None = None) -> Tensor:
-        feature = ids >= self.first_feature
-        place = (start + (~feature).cumsum(-1) - 1).clamp(min=0)
+        feature, first = ids >= self.first_feature, torch.zeros_like(ids)
+        count = (~feature).cumsum(-1)
+        if index is not None:  # each text is counted from where it begins
+            first = torch.arange(ids.size(1), device=ids.device) - index.expand_as(ids)
+            count = count - F.pad(count, (1, 0)).gather(-1, first)
+        place = (start + count - 1).clamp(min=0)
         x = self.tokens(ids) * self.scale
         where = self.positions(place, start + ids.size(1)).to(x.dtype)
         feature = feature[..., None]
-        bundle = (x * feature).sum(1, keepdim=True) / feature.sum(1, keepdim=True).clamp(min=1).sqrt()
+        bundle = _over_texts(x * feature, first) / _over_texts(feature.to(x.dtype), first).clamp(min=1).sqrt()
         return self.dropout(torch.where(feature, bundle, x + where))
+
+
+def _over_texts(x: Tensor, first: Tensor) -> Tensor:
+    """The sum of x (B, T, D) over each text, at each of its places; `first` (B, T) tells where its text begins."""
+    first = first[..., None].expand_as(x)
+    return torch.zeros_like(x).scatter_add(1, first, x).gather(1, first)

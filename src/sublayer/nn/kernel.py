@@ -5,7 +5,8 @@ q (B, H, T, d_k), k (B, G, S, d_k), v (B, G, S, d_v), G dividing H, and gives (B
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -13,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from sublayer.nn.documents import Run
 from sublayer.nn.mask import Mask
 
 ScoreMod = Callable[[Tensor], Tensor]
@@ -104,7 +106,10 @@ class Eager:
 
 
 class Fused:
-    """`torch.nn.functional.scaled_dot_product_attention`: the same numbers, without the (T, S) weights in memory."""
+    """`torch.nn.functional.scaled_dot_product_attention`: the same numbers, without the (T, S) weights in memory.
+
+    In packed rows each run of equally long documents is a batch of its own, so nothing is computed across documents.
+    """
 
     def __call__(
         self,
@@ -116,6 +121,10 @@ class Fused:
         scale: float | None = None,
         dropout: float = 0.0,
     ) -> Tensor:
+        if mask is not None and (runs := _runs(mask, q)):
+            inside = replace(mask, documents=None, query_documents=None)
+            attend = partial(self, mask=inside, scale=scale, dropout=dropout)
+            return _run_by_run(attend, q, k, v, runs)
         queries, keys = q.size(-2), k.size(-2)
         seen, causal = None, False
         if mask is not None and _only_causal(mask) and queries == keys:
@@ -125,6 +134,25 @@ class Fused:
         return F.scaled_dot_product_attention(
             q, k, v, seen, dropout, causal, scale=scale, enable_gqa=q.size(1) != k.size(1)
         )
+
+
+def _runs(mask: Mask, q: Tensor) -> list[Run] | None:
+    """Those of the mask, where it has documents for just these queries. Compiled code takes the mask as it is."""
+    if mask.documents is None or mask.asking is None or torch.compiler.is_compiling():
+        return None
+    fits = mask.documents.size(0) == q.size(0) and mask.asking.size(1) == q.size(2)
+    return mask.runs if fits else None
+
+
+def _run_by_run(attend: Callable[..., Tensor], q: Tensor, k: Tensor, v: Tensor, runs: Sequence[Run]) -> Tensor:
+    """Rows end to end (B·T, H, d), cut into runs, each run a batch (documents, H, t, d): views, but for the result."""
+    cuts = [run.documents * run.queries for run in runs], [run.documents * run.keys for run in runs]
+    parts = [x.transpose(1, 2).flatten(0, 1).split(c) for x, c in ((q, cuts[0]), (k, cuts[1]), (v, cuts[1]))]
+    outputs = []
+    for run, *heads in zip(runs, *parts, strict=True):
+        batch = (x.unflatten(0, (run.documents, -1)).transpose(1, 2) for x in heads)
+        outputs.append(attend(*batch).transpose(1, 2).flatten(0, 1))
+    return torch.cat(outputs).unflatten(0, (q.size(0), -1)).transpose(1, 2)
 
 
 def _only_causal(mask: Mask) -> bool:

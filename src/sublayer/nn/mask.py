@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from sublayer.errors import ShapeError
+from sublayer.nn.documents import Run, numbered, restarts, runs
+from sublayer.nn.polarity import as_bool, kind_of
 
 _RULE = (
     "A 2-D mask is read as (batch, keys), a 3-D one as (batch, queries, keys), "
@@ -26,6 +30,7 @@ class Mask:
     window     a query sees keys at most this many positions away
     documents  (B, S) numbers: a query sees the keys of its own document only (packed rows)
     bias       float, broadcasts to (B, H, T, S), added to the scores that remain (T5, ALiBi)
+    query_documents  (B, T) the documents of the queries where these do not stand among the keys (cross-attention)
 
     A query that may see nothing gets a zero row, never NaN and never a uniform one.
     """
@@ -35,15 +40,21 @@ class Mask:
     window: int | None = None
     documents: Tensor | None = None
     bias: Tensor | None = None
+    query_documents: Tensor | None = None
 
     def __post_init__(self) -> None:
         if self.keep is not None and (self.keep.dtype != torch.bool or self.keep.dim() != 4):
             raise ShapeError(
-                f"Mask(keep=…) got {_kind(self.keep)}, expected bool of shape (batch, heads, queries, keys). "
+                f"Mask(keep=…) got {kind_of(self.keep)}, expected bool of shape (batch, heads, queries, keys). "
                 "Write Mask.padding(keep) for (batch, keys), or Mask.of(mask) for a tutorial's mask."
             )
         if self.window is not None and self.window < 0:
             raise ShapeError(f"Mask(window={self.window}) is negative: write how many positions away may be seen.")
+        if self.query_documents is not None and (self.documents is None or self.causal or self.window is not None):
+            raise ShapeError(
+                "Mask(query_documents=…) is for queries that read another row, where nothing stands before or after "
+                "them: it needs documents=… and takes no causal or window. Queries among the keys need no such thing."
+            )
 
     # -- making one ------------------------------------------------------------------------------------------
 
@@ -59,6 +70,11 @@ class Mask:
         return cls.padding(torch.arange(longest, device=lengths.device) < lengths[:, None])
 
     @classmethod
+    def packed(cls, lengths: Sequence[int], device: torch.device | None = None) -> Mask:
+        """One row of documents of these lengths, one after the other."""
+        return cls(documents=numbered(lengths, device))
+
+    @classmethod
     def of(cls, mask: Mask | Tensor | None) -> Mask | None:
         """Read what the tutorials pass, one rule a rank: (B, S), (B|1, T|1, S) or (B|1, H|1, T|1, S).
 
@@ -66,7 +82,7 @@ class Mask:
         """
         if mask is None or isinstance(mask, Mask):
             return mask
-        keep = _as_bool(mask)
+        keep = as_bool(mask)
         if keep.dim() == 2:
             return cls.padding(keep)
         if keep.dim() == 3:
@@ -74,6 +90,38 @@ class Mask:
         if keep.dim() == 4:
             return cls(keep=keep)
         raise ShapeError(f"mask has shape {tuple(mask.shape)}. {_RULE}")
+
+    # -- packed rows -----------------------------------------------------------------------------------------
+
+    @property
+    def asking(self) -> Tensor | None:
+        """The documents that the queries stand in, the last query at the end."""
+        return self.documents if self.query_documents is None else self.query_documents
+
+    @cached_property
+    def runs(self) -> list[Run] | None:
+        """Runs of equally long documents, the rows end to end, where one can attend document by document."""
+        if self.documents is None or self.asking is None or self.keep is not None or self.bias is not None:
+            return None
+        return runs(self.asking, self.documents)
+
+    def seen_from(self, queries: Mask | None) -> Mask:
+        """What the queries of another row see of these keys: the real ones, of packed rows those of their own document.
+
+        ShapeError where one side is packed and the other is not, or this mask spells pairs of keys.
+        """
+        if self.keep is not None and self.keep.size(2) > 1:
+            raise ShapeError(
+                f"src_mask of shape {tuple(self.keep.shape)} spells pairs of source positions and cannot say what the "
+                "target may see. Pass cross_mask too: (batch, source) is enough."
+            )
+        asking = None if queries is None else queries.documents
+        if (self.documents is None) != (asking is None):
+            raise ShapeError(
+                f"The {'target' if asking is None else 'source'} is not packed and the other side is: "
+                "give both masks documents, the same numbers in the same order."
+            )
+        return Mask(keep=self.keep, documents=self.documents, query_documents=asking)
 
     # -- verbs -----------------------------------------------------------------------------------------------
 
@@ -90,6 +138,7 @@ class Mask:
             window=min(windows, default=None),
             documents=other.documents if self.documents is None else self.documents,
             bias=self.bias if other.bias is None else other.bias if self.bias is None else self.bias + other.bias,
+            query_documents=other.query_documents if self.query_documents is None else self.query_documents,
         )
 
     def select(self, rows: Tensor) -> Mask:
@@ -99,17 +148,20 @@ class Mask:
             keep=_rows(self.keep, rows),
             documents=_rows(self.documents, rows),
             bias=_rows(self.bias, rows),
+            query_documents=_rows(self.query_documents, rows),
         )
 
     def check(self, batch: int, heads: int, queries: int, keys: int) -> None:
         """ShapeError unless every part fits scores of this shape: one sample's mask never serves another."""
         scores = (batch, heads, queries, keys)
-        documents = None if self.documents is None else self.documents[:, None, None]
-        for name, part in (("mask", self.keep), ("mask.bias", self.bias), ("mask.documents", documents)):
+        held = None if self.documents is None else self.documents[:, None, None]
+        read = None if self.query_documents is None else self.query_documents[:, None, :, None]
+        parts = (("mask", self.keep), ("mask.bias", self.bias), ("mask.documents", held))
+        for name, part, axis in (*((*part, 3) for part in parts), ("mask.query_documents", read, 2)):
             if part is None:
                 continue
             fits = all(have in (1, want) for have, want in zip(part.shape, scores, strict=True))
-            if not fits or part.size(-1) != keys:
+            if not fits or part.size(axis) != scores[axis]:
                 raise ShapeError(
                     f"{name} has shape {tuple(part.shape)} and the scores are {scores} "
                     f"= (batch, heads, queries, keys). {_RULE}"
@@ -125,8 +177,8 @@ class Mask:
                 seen = _both(seen, (distance >= 0)[None, None])
             if self.window is not None:
                 seen = _both(seen, (distance.abs() <= self.window)[None, None])
-        if self.documents is not None:
-            same = self.documents[:, -queries:, None] == self.documents[:, None, :]
+        if self.documents is not None and self.asking is not None:
+            same = self.asking[:, -queries:, None] == self.documents[:, None, :]
             seen = _both(seen, same[:, None])
         return seen
 
@@ -149,17 +201,11 @@ class Mask:
     def positions(self, queries: int) -> Tensor | None:
         """(B, queries) positions that count real tokens from 0, whatever the padding side, and restart with each
         document; None when they are simply 0, 1, 2, …"""
-        if self.documents is not None:
-            starts = self.documents.diff(dim=1, prepend=self.documents[:, :1] - 1) != 0
-            place = torch.arange(self.documents.size(1), device=starts.device).expand_as(starts)
-            return (place - (place * starts).cummax(1).values)[:, -queries:]
+        if self.asking is not None:
+            return restarts(self.asking)[:, -queries:]
         if self.keep is None or self.keep.size(1) != 1 or self.keep.size(2) != 1:
             return None
         return (self.keep[:, 0, 0].cumsum(-1) - 1).clamp(min=0)[:, -queries:]
-
-
-def _kind(x: Tensor) -> str:
-    return f"{str(x.dtype).removeprefix('torch.')} of shape {tuple(x.shape)}"
 
 
 def _both(a: Tensor | None, b: Tensor | None) -> Tensor | None:
@@ -168,26 +214,3 @@ def _both(a: Tensor | None, b: Tensor | None) -> Tensor | None:
 
 def _rows(x: Tensor | None, rows: Tensor) -> Tensor | None:
     return x if x is None or x.size(0) == 1 else x.index_select(0, rows)
-
-
-def _as_bool(mask: Tensor) -> Tensor:
-    if mask.dtype == torch.bool:
-        return mask
-    if not mask.is_floating_point():
-        if ((mask == 0) | (mask == 1)).all():
-            return mask == 1
-        raise ShapeError(
-            f"mask is {_kind(mask)} with values other than 0 and 1. Write mask.bool(), True = may be seen."
-        )
-    hidden = torch.isneginf(mask)
-    if hidden.any() and (hidden | (mask == 0)).all():
-        return ~hidden
-    if ((mask == 0) | (mask == 1)).all():
-        raise ShapeError(
-            f"mask is {_kind(mask)} holding only 0 and 1: is 0 'hidden' or 'nothing added'? "
-            "Write mask.bool() if 1 means 'may be seen', or mask == 0 if it was to be added to the scores."
-        )
-    raise ShapeError(
-        f"mask is {_kind(mask)} with values other than 0 and -inf. "
-        "To add numbers to the scores write Mask(bias=mask); to hide, pass bool with True = may be seen."
-    )

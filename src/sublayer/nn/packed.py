@@ -40,10 +40,13 @@ class PackedAttention(MultiHeadAttention):
         mask = Mask.of(mask)
         start = 0 if cache is None else cache.length
         x = query if mask is None else mask.clean(query)
+        documents = None if mask is None else mask.documents
         q, k, v = self.in_proj(x).split(self.widths, -1)
-        new = KeyValue(self._turn(self._split(k, self.num_kv_heads), start), self._split(v, self.num_kv_heads))
+        q = self._turn(self._split(q, self.num_heads), start, documents)
+        k = self._turn(self._split(k, self.num_kv_heads), start, documents)
+        new = KeyValue(k, self._split(v, self.num_kv_heads))
         keys, values = new if cache is None else cache(lambda: new)
-        return self.attend(self._turn(self._split(q, self.num_heads), start), keys, values, mask)
+        return self.attend(q, keys, values, mask)
 
 
 def join(*maps: nn.Linear) -> nn.Linear:

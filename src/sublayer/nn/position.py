@@ -74,9 +74,9 @@ class Learned(nn.Module):
         self.table = nn.Embedding(max_len + offset, d_model)
 
     def forward(self, index: Tensor, end: int) -> Tensor:
-        if end > self.max_len:
+        if end > self.max_len and (last := int(index.max())) >= self.max_len:  # a packed row holds many positions
             raise ShapeError(
-                f"a sequence of {end} positions is longer than the {self.max_len} that were learned. "
+                f"a sequence of {last + 1} positions is longer than the {self.max_len} that were learned. "
                 "Cut the text, or build the model with a larger max_len, or with sinusoidal positions."
             )
         return self.table(index + self.offset)
@@ -84,7 +84,7 @@ class Learned(nn.Module):
 
 class Rotary(nn.Module):
     """Turns each pair of numbers by an angle that grows with the position, so that scores depend on the distance
-    alone. Su et al. 2021, section 3.4. (B, H, T, d_k) -> the same.
+    alone. Su et al. 2021, section 3.4. (B, H, T, d_k) -> the same. `index` (B, T) gives each its own position.
 
     layout  "halves": pairs (i, i + d/2) (Llama, ModernBERT); "interleaved": pairs (2i, 2i + 1) (the paper)
     """
@@ -96,9 +96,9 @@ class Rotary(nn.Module):
         self.d_k, self.layout, self.theta = d_k, layout, theta
         self.frequencies = _frequencies(d_k, theta)
 
-    def forward(self, x: Tensor, start: int = 0) -> Tensor:
-        index = torch.arange(start, start + x.size(-2), device=x.device)
-        angles = index[:, None] * self.frequencies.to(x.device)
+    def forward(self, x: Tensor, start: int = 0, index: Tensor | None = None) -> Tensor:
+        place = torch.arange(start, start + x.size(-2), device=x.device) if index is None else index[:, None]
+        angles = place[..., None] * self.frequencies.to(x.device)
         cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
         if self.layout == "halves":
             a, b = x.chunk(2, -1)

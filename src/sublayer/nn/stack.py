@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from torch import Tensor, nn
 
+from sublayer.errors import ShapeError
 from sublayer.nn.cache import DecoderCache
 from sublayer.nn.mask import Mask
 
@@ -55,7 +56,7 @@ class Decoder(nn.Module):
         cache: DecoderCache | None = None,
     ) -> Tensor:
         mask = _with_bias(mask, self.bias, x, past=0 if cache is None else cache.length)
-        memory_mask = Mask.of(memory_mask)
+        memory_mask = _across(Mask.of(memory_mask))
         for i, layer in enumerate(self.layers):
             x = layer(x, memory, mask, memory_mask, None if cache is None else cache.layers[i])
         return x if self.norm is None else self.norm(x)
@@ -66,3 +67,12 @@ def _with_bias(mask: Mask | Tensor | None, bias: nn.Module | None, x: Tensor, pa
     if bias is None:
         return mask
     return Mask(bias=bias(x.size(1), past + x.size(1), x.device)) & mask
+
+
+def _across(mask: Mask | None) -> Mask | None:
+    if mask is not None and mask.documents is not None and mask.query_documents is None:
+        raise ShapeError(
+            "memory_mask has documents of the memory and not of what reads it. "
+            "Write source_mask.seen_from(target_mask), or set query_documents."
+        )
+    return mask

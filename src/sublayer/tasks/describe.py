@@ -6,6 +6,7 @@ import torch
 
 from sublayer.data import Pair
 from sublayer.inspect import flops, parameters, shapes
+from sublayer.tasks.packing import describe_packing
 from sublayer.tasks.translate import Translate
 from sublayer.text import Tokenizer
 
@@ -27,6 +28,7 @@ def describe(task: Translate, text: str | None = None) -> str:
             *(f"  {name}: {number:,}" for name, number in counted.parts.items()),
             *(f"tied: {' = '.join(names)}" for names in counted.tied),
             f"operations in this pass: {flops(task.model, *inputs):,}",
+            describe_packing(task),
         ]
     )
 

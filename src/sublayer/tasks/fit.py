@@ -9,13 +9,14 @@ from typing import Any
 from zlib import crc32
 
 from sublayer.data import Pair, Pairs, group
-from sublayer.data.batch import PairBatch
+from sublayer.data.batch import PackedPairs, PairBatch
 from sublayer.data.bucket import TokenBatches
 from sublayer.errors import CheckpointError, ConfigError, listing
 from sublayer.evaluate import direction, evaluate_texts
 from sublayer.models.store import load_weights
 from sublayer.tasks.bundle import load
 from sublayer.tasks.folder import write_text
+from sublayer.tasks.packing import pack, packs
 from sublayer.tasks.prepare import Prepared, device_of, encoded, prepare, read
 from sublayer.tasks.recipe import Recipe, Search, Train
 from sublayer.tasks.recipe_file import differences, read_recipe, write_recipe
@@ -41,8 +42,9 @@ class _Encoded:
     def epoch(self, number: int) -> list[list[int]]:
         return self.batches.epoch(number)
 
-    def make(self, rows: list[int]) -> PairBatch:
-        return self.task.batch([self.examples[row] for row in rows])
+    def make(self, rows: list[int]) -> PairBatch | PackedPairs:
+        examples = [self.examples[row] for row in rows]
+        return pack(self.task, examples) if packs(self.task, examples) else self.task.batch(examples)
 
 
 def fit(recipe: Recipe, out: Path, listener: Listener, *, resume: bool = False) -> Translate:

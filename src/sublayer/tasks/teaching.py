@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from sublayer.data.batch import PairBatch
+from sublayer.data.batch import PackedPairs, PairBatch
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import Mask
 from sublayer.train.loss import Loss, cross_entropy
@@ -15,13 +15,18 @@ def sizes(examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple
     return [(len(source) + 1, len(target) + 1) for source, target in examples]
 
 
-def translation_loss(model: EncoderDecoder, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+def translation_loss(model: EncoderDecoder, batch: PairBatch | PackedPairs, smoothing: float = 0.0) -> Loss:
     """What a batch costs, over its real target tokens."""
-    return cross_entropy(logits(model, batch), batch.target_out[batch.target_keep], smoothing)
+    return cross_entropy(logits(model, batch), batch.labels, smoothing)
 
 
-def logits(model: EncoderDecoder, batch: PairBatch) -> Tensor:
+def logits(model: EncoderDecoder, batch: PairBatch | PackedPairs) -> Tensor:
     """(N, V) for the N real target positions: padding never reaches the output map."""
+    if isinstance(batch, PackedPairs):
+        device = batch.source.device
+        source, target = Mask.packed(batch.source_lengths, device), Mask.packed(batch.target_lengths, device)
+        memory = model.encode(batch.source, source)
+        return model.project(model.decode(batch.target_in, memory, target, source.seen_from(target))[0])
     mask = None if batch.source_keep is None else Mask.padding(batch.source_keep)
     memory = model.encode(batch.source, mask)
     return model.project(model.decode(batch.target_in, memory, None, mask)[batch.target_keep])
