@@ -1,21 +1,32 @@
 """Search: from next-token log-probabilities to texts. It knows no model, only ``Decoding``."""
 
+from sublayer.generate.alternatives import Alternative, alternatives
 from sublayer.generate.beam import beam_search
 from sublayer.generate.decoding import Decoding, Hypothesis, Without
 from sublayer.generate.greedy import greedy
 from sublayer.generate.length import GNMT, Length, Power
+from sublayer.generate.sample import Draw, sample
 from sublayer.generate.stop import StopRule, early, exact
+from sublayer.generate.stream import Choice, Token, likeliest, stream
 
 __all__ = [
     "GNMT",
+    "Alternative",
+    "Choice",
     "Decoding",
+    "Draw",
     "Hypothesis",
     "Length",
     "Power",
     "StopRule",
+    "Token",
     "Without",
+    "alternatives",
     "beam_search",
     "early",
     "exact",
     "greedy",
+    "likeliest",
+    "sample",
+    "stream",
 ]
