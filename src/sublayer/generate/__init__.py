@@ -4,9 +4,12 @@ from sublayer.generate.alternatives import Alternative, alternatives
 from sublayer.generate.beam import beam_search
 from sublayer.generate.decoding import Decoding, Hypothesis, Without
 from sublayer.generate.greedy import greedy
+from sublayer.generate.guided import Guided, Rule
 from sublayer.generate.length import GNMT, Length, Power
+from sublayer.generate.rules import Forbidden, ForcedPrefix, MinLength, NoRepeat, RepetitionPenalty
 from sublayer.generate.sample import Draw, sample
 from sublayer.generate.stop import StopRule, early, exact
+from sublayer.generate.stop_strings import StopStrings
 from sublayer.generate.stream import Choice, Token, likeliest, stream
 
 __all__ = [
@@ -15,10 +18,18 @@ __all__ = [
     "Choice",
     "Decoding",
     "Draw",
+    "Forbidden",
+    "ForcedPrefix",
+    "Guided",
     "Hypothesis",
     "Length",
+    "MinLength",
+    "NoRepeat",
     "Power",
+    "RepetitionPenalty",
+    "Rule",
     "StopRule",
+    "StopStrings",
     "Token",
     "Without",
     "alternatives",
