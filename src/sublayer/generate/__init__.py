@@ -3,6 +3,7 @@
 from sublayer.generate.alternatives import Alternative, alternatives
 from sublayer.generate.beam import beam_search
 from sublayer.generate.decoding import Decoding, Hypothesis, Without
+from sublayer.generate.ensemble import Ensemble
 from sublayer.generate.greedy import greedy
 from sublayer.generate.guided import Guided, Rule
 from sublayer.generate.length import GNMT, Length, Power
@@ -18,6 +19,7 @@ __all__ = [
     "Choice",
     "Decoding",
     "Draw",
+    "Ensemble",
     "Forbidden",
     "ForcedPrefix",
     "Guided",
