@@ -3,6 +3,7 @@
 from sublayer.generate.alternatives import Alternative, alternatives
 from sublayer.generate.beam import beam_search
 from sublayer.generate.decoding import Decoding, Hypothesis, Without
+from sublayer.generate.diverse import diverse_beam_search
 from sublayer.generate.ensemble import Ensemble
 from sublayer.generate.greedy import greedy
 from sublayer.generate.guided import Guided, Rule
@@ -36,6 +37,7 @@ __all__ = [
     "Without",
     "alternatives",
     "beam_search",
+    "diverse_beam_search",
     "early",
     "exact",
     "greedy",
