@@ -1,6 +1,7 @@
 """Search: from next-token log-probabilities to texts. It knows no model, only ``Decoding``."""
 
 from sublayer.generate.alternatives import Alternative, alternatives
+from sublayer.generate.banks import Banks
 from sublayer.generate.beam import beam_search
 from sublayer.generate.decoding import Decoding, Hypothesis, Without
 from sublayer.generate.diverse import diverse_beam_search
@@ -8,6 +9,7 @@ from sublayer.generate.ensemble import Ensemble
 from sublayer.generate.greedy import greedy
 from sublayer.generate.guided import Guided, Rule
 from sublayer.generate.length import GNMT, Length, Power
+from sublayer.generate.required import Required
 from sublayer.generate.rules import Forbidden, ForcedPrefix, MinLength, NoRepeat, RepetitionPenalty
 from sublayer.generate.sample import Draw, sample
 from sublayer.generate.stop import StopRule, early, exact
@@ -17,6 +19,7 @@ from sublayer.generate.stream import Choice, Token, likeliest, stream
 __all__ = [
     "GNMT",
     "Alternative",
+    "Banks",
     "Choice",
     "Decoding",
     "Draw",
@@ -30,6 +33,7 @@ __all__ = [
     "NoRepeat",
     "Power",
     "RepetitionPenalty",
+    "Required",
     "Rule",
     "StopRule",
     "StopStrings",
