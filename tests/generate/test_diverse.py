@@ -52,9 +52,9 @@ def test_t4_by_hand():
 
 @pytest.mark.parametrize("length", [GNMT(0.6), Power(1)], ids=str)
 @pytest.mark.parametrize("diversity", [0.3, 1.0, 4.0])
-@pytest.mark.parametrize("beam, groups", [(1, 3), (2, 2), (3, 4)])
-def test_it_does_what_the_docstring_says(beam, groups, diversity, length):
-    tables = random_tables(6, 7, seed=beam)
+@pytest.mark.parametrize("beam, groups, vocab", [(1, 3, 7), (2, 2, 7), (3, 4, 7), (4, 3, 4)])
+def test_it_does_what_the_docstring_says(beam, groups, vocab, diversity, length):
+    tables = random_tables(6, vocab, seed=beam)
     found = search(tables, beam=beam, groups=groups, diversity=diversity, length=length, max_len=5)
     for table, hypotheses in zip(tables, found, strict=True):
         best = {max(ended) for ended in plain(table, beam, groups, diversity, 5, length)}

@@ -14,6 +14,7 @@ def test_values_by_hand():
     half, total = [p**2 for p in P[0].tolist()], 0.335
     assert probabilities(temperature(P.log(), 0.5)) == pytest.approx([p / total for p in half])
     assert probabilities(top_k(P.log(), 2)) == pytest.approx([0, 2 / 3, 0, 1 / 3, 0])
+    assert probabilities(top_p(P.log(), 0.5)) == [0, 1, 0, 0, 0]
     assert probabilities(top_p(P.log(), 0.74)) == pytest.approx([0, 2 / 3, 0, 1 / 3, 0])
     assert probabilities(top_p(P.log(), 0.76)) == pytest.approx([2 / 17, 10 / 17, 0, 5 / 17, 0])
     assert probabilities(min_p(P.log(), 0.3)) == pytest.approx([0, 2 / 3, 0, 1 / 3, 0])

@@ -94,6 +94,26 @@ def test_banks_find_better_places_than_waiting_does():
     assert gain.mean() > 0.5 and (gain > -1e-9).float().mean() > 0.7
 
 
+def test_banks_by_hand():
+    # Two hypotheses of one sentence: 1 has neither phrase, 7 has one. What is likeliest has come no further.
+    rule = Required([[[7], [8]]], EOS, 9)
+    guided = Guided(Markov(t4()), rule)
+    guided.state = torch.tensor([[1], [7]]), torch.tensor([0, 0])
+    logps = torch.full((2, 10), -9.0).double()
+    logps[0, 1:5] = torch.tensor([-1.0, -1.1, -1.2, -1.3]).double()
+    logps[1, 5] = -6
+    found = Banks(guided, rule)(logps, torch.tensor([[-1.0, -2.0]]).double(), 4)
+    # Both phrases; then one: the likeliest of the second; then none; then one again.
+    assert found.parent.tolist() == [[1, 1, 0, 0]]
+    assert found.token.tolist() == [[8, 5, 1, 7]]
+    assert found.total.tolist() == [pytest.approx([-11, -8, -2, -10])]
+    assert found.logp.tolist() == [pytest.approx([-9, -6, -1, -9])]
+    few = Banks(guided, rule)(logps.index_fill(1, torch.arange(8), -torch.inf), torch.zeros(1, 2).double(), 5)
+    assert few.parent[0, :4].tolist() == [1, 0, 0, 1]
+    assert few.token[0, :4].tolist() == [8, 8, 9, 9]
+    assert few.total.tolist() == [[-9, -9, -9, -9, -torch.inf]]
+
+
 def test_nothing_required_is_a_plain_beam_search():
     tables = random_tables(6, 6, seed=2)
     options = dict(beam=3, nbest=3, max_len=7)

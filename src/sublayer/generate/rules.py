@@ -35,7 +35,7 @@ class RepetitionPenalty:
     """The log-probability of each token that the row has generated before, times ``penalty``.
 
     Log-probabilities are at most 0, so tokens become less likely above 1 and likelier below. How often a token
-    came makes no difference. Nothing is normalised again.
+    came makes no difference. Nothing is normalised again, and the search reports the changed numbers.
 
     After Keskar et al. 2019, section 4.1, who divide the model's scores before the softmax; those may have
     either sign.
