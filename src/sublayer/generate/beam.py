@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from sublayer.errors import ConfigError, listing
+from sublayer.generate.candidates import Propose, continuations
 from sublayer.generate.decoding import Decoding, Hypothesis, limits, without
 from sublayer.generate.frontier import Frontier
 from sublayer.generate.length import DEFAULT, Length
@@ -29,6 +30,7 @@ def beam_search(
     nbest: int = 1,
     never: Sequence[int] = (),
     stop: StopRule = exact,
+    propose: Propose = continuations,
 ) -> list[list[Hypothesis]]:
     """The ``nbest`` best hypotheses that a beam finds for each prefix, best first.
 
@@ -39,6 +41,7 @@ def beam_search(
     nbest    hypotheses wanted, at most ``beam``; fewer come back only where fewer exist
     never    tokens that are not to come, such as padding and BOS
     stop     ``exact``: once nothing that runs can still win. ``early``: once ``beam`` hypotheses have ended
+    propose  the continuations of a step and their order: the likeliest first, or ``Banks`` for required phrases
 
     Raises ConfigError or ShapeError for numbers that cannot be.
     """
@@ -48,7 +51,7 @@ def beam_search(
     frontier = Frontier(longest, eos, beam, nbest, length, stop)
     tokens = start
     while len(frontier.live):
-        running = frontier.advance(decoding.step(tokens))
+        running = frontier.advance(propose(decoding.step(tokens), frontier.totals, 2 * beam))
         if len(frontier.live):
             decoding.select(running.parent.flatten().to(start.device))
             tokens = running.token.view(-1, 1).to(start.device)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 
 class Candidates(NamedTuple):
-    """Continuations by one token, (b, k): k for each of b sentences, best first.
+    """Continuations by one token, (b, k): k for each of b sentences, those first that are to go on first.
 
     total   log-probability of the whole hypothesis, fp64
     logp    log-probability of its last token, fp64
@@ -27,9 +27,23 @@ class Candidates(NamedTuple):
         order = self.total.argsort(dim=-1, descending=True, stable=True)[:, :k]
         return Candidates(*(field.gather(1, order) for field in self))
 
+    def first(self, keep: Tensor, k: int) -> Candidates:
+        """The first k of each sentence that ``keep`` (b, K) marks; where these are fewer, impossible ones follow."""
+        order = (~keep).to(torch.uint8).argsort(dim=-1, stable=True)[:, :k]
+        found = Candidates(*(field.gather(1, order) for field in self))
+        return found._replace(total=found.total.masked_fill(~keep.gather(1, order), -torch.inf))
+
     def where(self, keep: Tensor) -> Candidates:
         """Those that ``keep`` (b,) or (b, k) marks."""
         return Candidates(*(field[keep] for field in self))
+
+
+class Propose(Protocol):
+    def __call__(self, logps: Tensor, totals: Tensor, k: int) -> Candidates:
+        """At most k continuations of each sentence, as ``continuations`` finds them or in an order of its own.
+
+        k is twice the width of the beam: enough for as many that do not end.
+        """
 
 
 def continuations(logps: Tensor, totals: Tensor, k: int) -> Candidates:

@@ -36,7 +36,7 @@ class Hypothesis:
     logp         sum of ``token_logps``: the log-probability of the tokens, and of EOS where it came
     score        ``logp`` under the length rule; the length counts EOS, never the prefix
     token_logps  one a generated token, EOS counted
-    finished     True: ended with EOS. False: cut at the length limit
+    finished     True: ended with EOS. False: cut at the length limit, or where nothing may come any more
     """
 
     tokens: tuple[int, ...]
@@ -46,14 +46,14 @@ class Hypothesis:
     finished: bool
 
 
-def hypothesis(tokens: Sequence[int], logps: Sequence[float], eos: int, length: Length) -> Hypothesis:
+def hypothesis(tokens: list[int], logps: list[float], eos: int, length: Length) -> Hypothesis:
     """The generated tokens, with EOS if it came, as a ``Hypothesis``."""
-    finished = tokens[-1] == eos
+    finished = tokens[-1:] == [eos]
     logp = sum(logps)
     return Hypothesis(
         tokens=tuple(tokens[:-1] if finished else tokens),
         logp=logp,
-        score=length(logp, len(logps)),
+        score=length(logp, len(logps)) if logps else 0.0,
         token_logps=tuple(logps),
         finished=finished,
     )

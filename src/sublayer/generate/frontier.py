@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from sublayer.generate.candidates import Candidates, continuations
+from sublayer.generate.candidates import Candidates
 from sublayer.generate.decoding import Hypothesis, hypothesis
 from sublayer.generate.length import Length
 from sublayer.generate.stop import StopRule
@@ -35,19 +35,18 @@ class Frontier:
         self.kept = torch.full((b, self.beam), -torch.inf, dtype=torch.float64)  # best complete scores
         self.endings: list[list[Ending]] = [[] for _ in range(b)]
 
-    def advance(self, logps: Tensor) -> Candidates:
-        """Continue every hypothesis by log-probabilities (b * R, V) and return those that run on.
+    def advance(self, found: Candidates) -> Candidates:
+        """Keep the continuations that are complete, and return the ``beam`` first of the others, which run on.
 
         The sentences that are done are no longer among them.
         """
         self.n += 1
-        found = continuations(logps, self.totals, 2 * self.beam)  # enough for `beam` that do not end
         ended = found.token == self.eos
         full = self.longest == self.n
         self.complete(found, ended | full[:, None])
 
-        running = found._replace(total=found.total.masked_fill(ended, -torch.inf)).best(self.beam)
-        ahead = running.total[:, 0]
+        running = found.first(~ended, self.beam)
+        ahead = running.total.amax(1)
         reach = self.length.bound(ahead, self.n, self.longest)
         done = full | (ahead == -torch.inf) | self.stop(self.kept, self.nbest, reach)
         if done.any():
@@ -58,7 +57,7 @@ class Frontier:
         return running
 
     def complete(self, found: Candidates, whole: Tensor) -> None:
-        """Keep the hypotheses that are whole (b, k), where they are among the ``beam`` best candidates."""
+        """Keep the hypotheses that are whole (b, k), where they are among the ``beam`` first."""
         found, whole = Candidates(*(x[:, : self.beam] for x in found)), whole[:, : self.beam]
         scores = self.length(found.total, self.n).masked_fill(~whole, -torch.inf)
         better = scores > self.kept[:, self.nbest - 1 : self.nbest]
