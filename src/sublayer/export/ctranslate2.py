@@ -8,32 +8,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-from torch import Tensor, nn
-
 from sublayer.errors import ConfigError
+from sublayer.export.ctranslate2_spec import spec
 from sublayer.generate import Hypothesis
 from sublayer.generate.decoding import hypothesis
 from sublayer.models.config import ModelConfig
-from sublayer.models.seq2seq import EncoderDecoder
-from sublayer.nn import Decoder, MultiHeadAttention, RelativeBias, Rotary
 from sublayer.tasks.recipe import Search
 from sublayer.tasks.searching import Searchable, length_rule, longest_answers
 from sublayer.tasks.translate import Translate
-
-POSITIONS = 2048
-"""How many positions an added position is written out for: CTranslate2 has no longer texts."""
-
-ACTIVATIONS = {
-    "relu": "RELU",
-    "gelu": "GELU",
-    "gelu_tanh": "GELUTanh",
-    "silu": "SWISH",
-    "sigmoid": "Sigmoid",
-    "tanh": "Tanh",
-}
-GATES = {"glu": "sigmoid", "geglu": "gelu", "swiglu": "silu"}
 
 
 def problems(config: ModelConfig) -> list[str]:
@@ -56,18 +38,18 @@ def problems(config: ModelConfig) -> list[str]:
 
 def export(task: Translate, folder: Path) -> None:
     """Write model and vocabularies. ConfigError where CTranslate2 is missing."""
-    spec = _spec(task.model, task.config)
+    written = spec(_ctranslate2().specs, task.model, task.config)
     for side, tokenizer in (("source", task.source), ("target", task.target)):
-        getattr(spec, f"register_{side}_vocabulary")(tokenizer.vocabulary)
+        getattr(written, f"register_{side}_vocabulary")(tokenizer.vocabulary)
     names = task.target.vocabulary
-    spec.config.bos_token, spec.config.decoder_start_token = names[task.target.bos], names[task.target.bos]
-    spec.config.eos_token, spec.config.unk_token = names[task.target.eos], names[task.target.unk]
-    spec.config.add_source_bos = spec.config.add_source_eos = False
+    written.config.bos_token, written.config.decoder_start_token = names[task.target.bos], names[task.target.bos]
+    written.config.eos_token, written.config.unk_token = names[task.target.eos], names[task.target.unk]
+    written.config.add_source_bos = written.config.add_source_eos = False
     first: Any = task.model.decoder.layers[0]
-    spec.config.layer_norm_epsilon = first.sublayer_ffn.norm.eps
-    spec.validate()
-    spec.optimize()
-    spec.save(str(folder))
+    written.config.layer_norm_epsilon = first.sublayer_ffn.norm.eps
+    written.validate()
+    written.optimize()
+    written.save(str(folder))
 
 
 class CTranslate2:
@@ -132,89 +114,6 @@ def _ranked(task: Searchable, written: list[list[str]], logps: list[Any], search
         for tokens, logp in zip(written, logps, strict=True)
     ]
     return sorted(found, key=lambda hypothesis: -hypothesis.score)[: search.nbest]
-
-
-def _spec(model: EncoderDecoder, config: ModelConfig) -> Any:
-    """Model and config in CTranslate2's words."""
-    specs = _ctranslate2().specs
-    shared: dict[str, Any] = {
-        "pre_norm": config.norm_first,
-        "activation": getattr(specs.Activation, ACTIVATIONS[_activation(config)]),
-        "ffn_glu": config.ffn.kind in GATES,
-        "rms_norm": config.norm.kind == "rmsnorm",
-        "num_heads_kv": config.num_kv_heads,
-        "relative_attention_bias": config.position.kind == "relative",
-    }
-    first: Any = model.decoder.layers[0]
-    rotate = first.self_attn.rotate
-    if isinstance(rotate, Rotary):
-        shared |= {"rotary_dim": 0, "rotary_interleave": rotate.layout == "interleaved", "rotary_base": rotate.theta}
-    encoder = specs.TransformerEncoderSpec(config.encoder_layers, config.num_heads, **shared)
-    decoder = specs.TransformerDecoderSpec(config.decoder_layers, config.num_heads, **shared)
-    _stack(encoder, model.encoder)
-    _stack(decoder, model.decoder)
-    _embed(encoder, encoder.embeddings[0], model.source_embed)
-    _embed(decoder, decoder.embeddings, model.target_embed)
-    _linear(decoder.projection, model.project)
-    return specs.TransformerSpec(encoder, decoder)
-
-
-def _activation(config: ModelConfig) -> str:
-    chosen: str = config.ffn.options.get("activation", GATES.get(config.ffn.kind, config.activation))
-    return chosen
-
-
-def _stack(spec: Any, stack: Any) -> None:
-    layers: Any = stack.layers
-    for theirs, ours in zip(spec.layer, layers, strict=True):
-        _attention(theirs.self_attention, ours.self_attn, stack.bias)
-        _norm(theirs.self_attention.layer_norm, ours.sublayer_attn.norm)
-        if isinstance(stack, Decoder):
-            _attention(theirs.attention, ours.cross_attn, None)
-            _norm(theirs.attention.layer_norm, ours.sublayer_cross.norm)
-        _norm(theirs.ffn.layer_norm, ours.sublayer_ffn.norm)
-        _linear(theirs.ffn.linear_0, getattr(ours.ffn, "gate", ours.ffn.up))
-        if hasattr(ours.ffn, "gate"):
-            _linear(theirs.ffn.linear_0_noact, ours.ffn.up)
-        _linear(theirs.ffn.linear_1, ours.ffn.down)
-    if stack.norm is not None:
-        _norm(spec.layer_norm, stack.norm)
-
-
-def _attention(spec: Any, attn: MultiHeadAttention, bias: nn.Module | None) -> None:
-    """Self-attention has one map for queries, keys and values; cross-attention one for queries and one for the rest."""
-    q, kv = [attn.q_proj], [attn.k_proj, attn.v_proj]
-    for theirs, ours in zip(spec.linear, [q + kv] if len(spec.linear) == 2 else [q, kv], strict=False):
-        _linear(theirs, *ours)
-    _linear(spec.linear[-1], attn.out_proj)
-    if isinstance(bias, RelativeBias):
-        spec.relative_attention_bias = _array(bias.table.weight)
-        spec.relative_attention_max_distance = np.int32(bias.max_distance)
-
-
-def _linear(spec: Any, *maps: Any) -> None:
-    spec.weight = _array(torch.cat([m.weight for m in maps]))
-    if maps[0].bias is not None:
-        spec.bias = _array(torch.cat([m.bias for m in maps]))
-
-
-def _norm(spec: Any, norm: Any) -> None:
-    spec.gamma = _array(norm.weight)
-    if isinstance(norm, nn.LayerNorm):
-        spec.beta = _array(norm.bias)
-
-
-def _embed(spec: Any, embeddings: Any, embed: Any) -> None:
-    embeddings.weight = _array(embed.tokens.weight)
-    if embed.positions is not None:
-        places = min(getattr(embed.positions, "max_len", POSITIONS), POSITIONS)
-        spec.position_encodings.encodings = _array(embed.positions(torch.arange(places), places))
-    elif hasattr(spec, "position_encodings"):  # where nothing is said it would add sinusoids
-        spec.position_encodings.encodings = np.zeros((POSITIONS, embed.tokens.embedding_dim), np.float32)
-
-
-def _array(tensor: Tensor) -> Any:
-    return tensor.detach().float().contiguous().numpy()
 
 
 def installed() -> bool:
