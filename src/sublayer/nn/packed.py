@@ -43,7 +43,7 @@ class PackedAttention(MultiHeadAttention):
         q, k, v = self.in_proj(x).split(self.widths, -1)
         new = KeyValue(self._turn(self._split(k, self.num_kv_heads), start), self._split(v, self.num_kv_heads))
         keys, values = new if cache is None else cache(lambda: new)
-        return self.attend(self._turn(self._split(q, self.num_heads), start), keys, values, mask)
+        return self.attend(self._turn(self._split(q, self.num_heads), start), keys, values, mask, cache)
 
 
 def join(*maps: nn.Linear) -> nn.Linear:
