@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sublayer.nn.kernel import Fused
+from sublayer.nn.kernel import Fused, Kernel
 from sublayer.nn.mask import Mask
 
 BLOCK = 128
@@ -26,7 +26,7 @@ class Local:
 
     def __init__(self, window: int = 256) -> None:
         self.near = Mask(window=window)
-        self.kernel = Fused()
+        self.kernel: Kernel = Fused()
 
     def __call__(
         self,
