@@ -68,8 +68,9 @@ def _parts(mask: Mask, reach: list[slice], q: Tensor, k: Tensor) -> Iterator[Mas
     queries, keys = q.size(-2), k.size(-2)
     behind, ahead = _sides(mask, queries, keys)
     size = min(BLOCK, queries)
-    near = Mask(causal=mask.causal, window=mask.window).visible(size + ahead, behind + size + ahead, q.device)
-    band = Mask(keep=near).as_bias(q.dtype).bias  # its query 0 stands where its key `behind` does
+    # Query i of a block stands where key i + behind of its band does, and sees keys i … i + behind + ahead.
+    near = torch.ones(size, behind + size + ahead, dtype=torch.bool, device=q.device).triu().tril(behind + ahead)
+    band = Mask(keep=near[None, None]).as_bias(q.dtype).bias
     assert band is not None
     for first, columns in zip(range(0, queries, BLOCK), reach, strict=True):
         rows = slice(first, min(first + BLOCK, queries))
