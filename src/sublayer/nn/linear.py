@@ -27,7 +27,8 @@ class Linear:
     """φ(q) Σ φ(k)ᵀ v / φ(q) Σ φ(k)ᵀ over the keys that may be seen. Katharopoulos et al. 2020, sections 3.2 and 3.3.
 
     Linear in T and S, in time and memory. Under a causal mask the sums run along with the queries, a chunk at a time.
-    A scale stands above and below the line and changes nothing. Sums are taken in fp32 at least.
+    A scale stands above and below the line and changes nothing. Sums are taken in fp32 at least. A decoding step over
+    a cache of keys and values reads them all; over `Running`, which `Decoder.new_cache` gives, its cost is constant.
 
     feature_map  φ, queries and keys (…, d_k) -> (…, features), nowhere negative
 
