@@ -7,7 +7,7 @@ from torch import nn
 from sublayer.errors import ConfigError, ShapeError
 from sublayer.inspect import attention_maps, shapes
 from sublayer.models import Transformer
-from sublayer.nn import DecoderCache, Eager, Encoder, EncoderLayer, FeedForward, Mask, MultiHeadAttention
+from sublayer.nn import DecoderCache, Eager, Encoder, EncoderLayer, FeedForward, Local, Mask, MultiHeadAttention
 
 SOURCE, TARGET = torch.arange(10).view(2, 5), torch.arange(6).view(2, 3)
 
@@ -65,6 +65,15 @@ def test_outputs_stay_and_so_does_the_module(options):
     torch.testing.assert_close(during, before, rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(maps[""].sum(-1), torch.ones(2, 4, 5))
     assert (maps[""].triu(1) == 0).all() and not maps[""].requires_grad
+
+
+def test_a_window_is_seen():
+    attn, x = attend(kernel=Local(1)), torch.randn(2, 5, 8)
+    before = attn(x, x, x, Mask(causal=True))
+    with attention_maps(attn) as maps:
+        torch.testing.assert_close(attn(x, x, x, Mask(causal=True)), before)
+    near = Mask(causal=True, window=1).visible(5, 5)
+    assert maps[""].ne(0).equal(near.expand(2, 4, 5, 5))
 
 
 def test_the_kernels_return_after_an_error(model):
@@ -146,7 +155,7 @@ def test_a_kernel_that_is_not_this_softmax_is_refused_with_all_its_places(model)
 
     for i in (0, 1):
         model.encoder.layers[i].self_attn.kernel = Linear()
-    with pytest.raises(ConfigError, match="Eager or Fused") as error, attention_maps(model):
+    with pytest.raises(ConfigError, match="Eager, Fused or Local") as error, attention_maps(model):
         pass
     assert [line[4:] for line in str(error.value).splitlines()[1:]] == [
         f"encoder.layers.{i}.self_attn: Linear" for i in (0, 1)

@@ -12,9 +12,11 @@ from sublayer.nn import (
     Eager,
     Embeddings,
     Fused,
+    Local,
     MultiHeadAttention,
     SwiGLU,
 )
+from sublayer.nn.local import BLOCK
 
 B, S, T = 2, 5, 3
 SOURCE, TARGET = torch.zeros(B, S, dtype=torch.long), torch.zeros(B, T, dtype=torch.long)
@@ -119,3 +121,10 @@ def test_flops_by_hand_whatever_the_kernel(model, kernel):
     encoder = maps(S, 4) + scores(S, S) + ffn(S)
     decoder = maps(T, 4) + scores(T, T) + maps(T, 2) + maps(S, 2) + scores(T, S) + ffn(T)
     assert flops(model, SOURCE, TARGET) == encoder + decoder + 2 * B * T * 8 * 13 == 24864
+
+
+def test_flops_of_a_window_are_those_of_its_blocks():
+    attn, x = MultiHeadAttention(8, 2, kernel=Local(10)), torch.zeros(1, 2 * BLOCK, 8)
+    kernel, maps = attn.kernel, 4 * 2 * 2 * BLOCK * 8 * 8
+    assert flops(attn, x, x, x) == maps + 2 * 2 * 2 * (2 * BLOCK) * (BLOCK + 10) * 4
+    assert attn.kernel is kernel and isinstance(kernel.kernel, Fused)

@@ -14,7 +14,7 @@ def test_encoder(tiny, position, ragged, norm_first):
         torch.testing.assert_close(alone[0], together[row, :length], atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("kernel", ["fused", "eager"])
+@pytest.mark.parametrize("kernel", ["fused", "eager", {"kind": "local", "window": 2}], ids=str)
 def test_encoder_decoder(tiny, position, ragged, kernel):
     model, sources, targets = tiny(position=position, kernel=kernel), [7, 1, 4], [2, 6, 1]
     src, trg = torch.randint(13, (3, 7)), torch.randint(11, (3, 6))

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from sublayer.nn import Eager, EncoderLayer, FeedForward, Fused, Mask, MultiHeadAttention
+from sublayer.nn import Eager, EncoderLayer, FeedForward, Fused, Local, Mask, MultiHeadAttention
 
 
-@pytest.mark.parametrize("kernel", [Eager(), Fused()], ids=["eager", "fused"])
+@pytest.mark.parametrize("kernel", [Eager(), Fused(), Local(5)], ids=["eager", "fused", "local"])
 @pytest.mark.parametrize("mask", [Mask(causal=True), Mask(causal=True, window=2)], ids=["causal", "window"])
 @pytest.mark.parametrize("train", [True, False])
 def test_in_a_layer(kernel, mask, train, perturb):

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from sublayer.nn import Alibi, Eager, Encoder, EncoderLayer, FeedForward, Fused, Mask, MultiHeadAttention
+from sublayer.nn import Alibi, Eager, Encoder, EncoderLayer, FeedForward, Fused, Local, Mask, MultiHeadAttention
 
-kernels = pytest.mark.parametrize("kernel", [Eager(), Fused()], ids=["eager", "fused"])
+kernels = pytest.mark.parametrize("kernel", [Eager(), Fused(), Local(5)], ids=["eager", "fused", "local"])
 DEAD = {
     "all padding": Mask.padding(torch.tensor([[1, 1, 1, 1], [0, 0, 0, 0]])),
     "padding on the left of a causal row": Mask.padding(torch.tensor([[1, 1, 1, 1], [0, 0, 1, 1]])) & Mask(causal=True),

@@ -9,7 +9,9 @@ PIECES = [(1, 1, 1, 1, 1, 1, 1), (4, 1, 1, 1), (3, 2, 2), (1, 6), (7,)]
 precision = pytest.mark.parametrize("dtype, atol", [(torch.float32, 1e-5), (torch.float64, 1e-10)])
 pieces = pytest.mark.parametrize("pieces", PIECES, ids=str)
 settings = pytest.mark.parametrize(
-    "settings", [{}, {"num_kv_heads": 2, "kernel": "eager", "norm_first": False}], ids=["default", "grouped"]
+    "settings",
+    [{}, {"num_kv_heads": 2, "kernel": "eager", "norm_first": False}, {"kernel": {"kind": "local", "window": 2}}],
+    ids=["default", "grouped", "local"],
 )
 
 

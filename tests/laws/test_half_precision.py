@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from sublayer.nn import Eager, Fused, Mask
+from sublayer.nn import Eager, Fused, Local, Mask
 
 HALF = [(torch.float16, 5e-3), (torch.bfloat16, 3e-2)]
 half = pytest.mark.parametrize("dtype, atol", HALF, ids=["fp16", "bf16"])
@@ -14,7 +14,7 @@ MASKS = {
 
 
 @half
-@pytest.mark.parametrize("kernel", [Eager(), Fused()], ids=["eager", "fused"])
+@pytest.mark.parametrize("kernel", [Eager(), Fused(), Local(5)], ids=["eager", "fused", "local"])
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS.keys())
 def test_kernels(dtype, atol, kernel, mask):
     q, k, v = torch.randn(3, 2, 4, 4, 8).unbind(0)

@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 
-from sublayer.nn import DecoderLayer, Eager, Encoder, EncoderLayer, FeedForward, Fused, Mask, MultiHeadAttention
+from sublayer.nn import DecoderLayer, Eager, Encoder, EncoderLayer, FeedForward, Fused, Local, Mask, MultiHeadAttention
 
 JUNK = [1e4, -1e4, torch.inf, torch.nan]
 junk = pytest.mark.parametrize("value", JUNK)
-kernels = pytest.mark.parametrize("kernel", [Eager(), Fused()], ids=["eager", "fused"])
+kernels = pytest.mark.parametrize("kernel", [Eager(), Fused(), Local(5)], ids=["eager", "fused", "local"])
 trained = pytest.mark.parametrize("train", [True, False], ids=["train", "eval"])
 
 

@@ -8,7 +8,21 @@ from torch import nn
 from sublayer.errors import ConfigError
 from sublayer.models import CausalLM, EncoderDecoder, EncoderModel, ModelConfig
 from sublayer.models.build import build
-from sublayer.nn import Alibi, Dropout, Eager, FeatureEmbeddings, Learned, RelativeBias, RMSNorm, Rotary, Sinusoidal
+from sublayer.nn import (
+    Alibi,
+    Dropout,
+    Eager,
+    FeatureEmbeddings,
+    Fused,
+    Learned,
+    Linear,
+    Local,
+    Mask,
+    RelativeBias,
+    RMSNorm,
+    Rotary,
+    Sinusoidal,
+)
 
 ARCHITECTURES = {"encoder-decoder": EncoderDecoder, "encoder": EncoderModel, "decoder": CausalLM}
 
@@ -89,6 +103,23 @@ def test_the_dropouts(tiny):
 
 def test_a_kernel_by_name(tiny):
     assert isinstance(tiny(kernel="eager").encoder.layers[1].self_attn.kernel, Eager)
+    assert isinstance(tiny(kernel="eager").decoder.layers[1].cross_attn.kernel, Eager)
+
+
+@pytest.mark.parametrize("kernel, made", [({"kind": "local", "window": 3}, Local), ("linear", Linear)], ids=str)
+def test_a_kernel_for_length_is_of_self_attention_alone(tiny, kernel, made):
+    model = tiny(kernel=kernel)
+    for layer in (*model.encoder.layers, *model.decoder.layers):
+        assert isinstance(layer.self_attn.kernel, made)
+    assert all(isinstance(layer.cross_attn.kernel, Fused) for layer in model.decoder.layers)
+
+
+def test_the_window_of_a_recipe_is_that_of_the_model(tiny):
+    ids = torch.randint(11, (2, 9))
+    local, fused = (tiny("encoder", kernel=kernel) for kernel in ({"kind": "local", "window": 3}, "fused"))
+    fused.load_state_dict(local.state_dict())
+    torch.testing.assert_close(local(ids), fused(ids, Mask(window=3)), atol=1e-5, rtol=0)
+    assert not local(ids).allclose(fused(ids), atol=1e-3)
 
 
 def test_pre_norm_ends_in_a_norm_and_post_norm_does_not(tiny):

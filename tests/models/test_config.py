@@ -49,6 +49,15 @@ def test_rotary_in_an_odd_head_names_the_cure():
     assert problem.startswith("rotary positions turn pairs, and a head is 3 wide: choose num_heads so that")
 
 
+def test_linear_attention_has_neither_scores_nor_weights():
+    assert told(kernel="linear", position="alibi", attention_dropout=0.1) == [
+        "position 'alibi' adds to scores, and kernel 'linear' computes none: "
+        "choose 'sinusoidal', 'learned', 'rotary' or 'none', or kernel 'local'",
+        "attention_dropout=0.1 drops weights, and kernel 'linear' has none: set it to 0",
+    ]
+    assert ModelConfig(kernel="linear", position="rotary").problems() == []
+
+
 def test_wrong_values_name_their_field():
     problems = told(d_model=0, dropout="much", architecture="encoder_decoder", tie="both", dmodel=3)
     assert problems[0] == "dmodel is no setting of a model. Did you mean 'd_model'?"

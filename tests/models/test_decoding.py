@@ -1,7 +1,10 @@
+import pytest
 import torch
 
 from sublayer.models.decoding import ContinuationDecoding, TranslationDecoding
 from sublayer.nn import Mask
+
+kernels = pytest.mark.parametrize("kernel", ["fused", {"kind": "local", "window": 2}, "linear"], ids=str)
 
 
 def test_translation_steps_are_the_teacher_forced_log_probabilities(tiny, ragged, position):
@@ -15,10 +18,12 @@ def test_translation_steps_are_the_teacher_forced_log_probabilities(tiny, ragged
         torch.testing.assert_close(step.double(), expected[:, end - 1], atol=1e-5, rtol=0)
 
 
-def test_selected_translations_go_on_as_if_alone(tiny, ragged):
-    model, keep = tiny(), ragged([6, 4, 5])
+@kernels
+@pytest.mark.parametrize("inference", [False, True])
+def test_selected_translations_go_on_as_if_alone(tiny, ragged, kernel, inference):
+    model, keep = tiny(kernel=kernel), ragged([6, 4, 5])
     src, trg = torch.randint(13, (3, 6)), torch.randint(11, (3, 4))
-    decoding = TranslationDecoding(model, src, Mask.padding(keep))
+    decoding = TranslationDecoding(model.for_inference() if inference else model, src, Mask.padding(keep))
     decoding.select(torch.tensor([0, 2, 1]))
     src, trg, keep = (x[[0, 2, 1]] for x in (src, trg, keep))
     decoding.step(trg[:, :3])
@@ -40,8 +45,9 @@ def test_continuation_with_padding_on_the_left(tiny, ragged, position):
         torch.testing.assert_close(got, alone[length - 1 :], atol=1e-5, rtol=0)
 
 
-def test_selected_continuations_go_on_as_if_alone(tiny, ragged):
-    model, keep = tiny("decoder"), ragged([2, 4], left=True)
+@kernels
+def test_selected_continuations_go_on_as_if_alone(tiny, ragged, kernel):
+    model, keep = tiny("decoder", kernel=kernel), ragged([2, 4], left=True)
     prompt, more = torch.randint(11, (2, 4)), torch.randint(11, (3, 2))
     decoding = ContinuationDecoding(model, keep)
     decoding.step(prompt)

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sublayer.errors import ConfigError, ShapeError, listing, nearest
-from sublayer.nn import Eager, Fused, Mask, MultiHeadAttention
+from sublayer.nn import Eager, Fused, Local, Mask, MultiHeadAttention
 from sublayer.nn.kernel import Kernel
 
 
@@ -74,14 +74,14 @@ def attention_maps(model: nn.Module) -> Iterator[AttentionMaps]:
     Meanwhile attention is computed as `Eager` does, so outputs are what they were, to rounding. Afterwards
     the model is as before. Its mode is left alone: call model.eval() to run without dropout.
 
-    ConfigError where the model has no such attention, or one with a kernel other than `Eager` and `Fused`:
+    ConfigError where the model has no such attention, or one with a kernel other than `Eager`, `Fused` and `Local`:
     what that computes need not be this softmax, and its outputs would change.
     """
     found = attentions(model)
     others = [f"{name}: {type(m.kernel).__name__}" for m, (name, *_) in found.items() if not _is_exact(m.kernel)]
     if others:
         raise ConfigError(
-            listing("Weights are recorded of attention that computes with Eager or Fused, and here are:", others)
+            listing("Weights are recorded of attention that computes with Eager, Fused or Local, and here are:", others)
         )
     maps = AttentionMaps([name for names in found.values() for name in names])
     with kernels({m: _Recorder(m.kernel, [maps._calls[name] for name in names]) for m, names in found.items()}):
@@ -120,7 +120,7 @@ def _put(module: MultiHeadAttention, kernel: Kernel) -> None:
 
 
 def _is_exact(kernel: Kernel) -> bool:
-    return type(kernel) in (Eager, Fused)  # a subclass may compute something else
+    return type(kernel) in (Eager, Fused, Local)  # a subclass may compute something else
 
 
 class _Recorder:
@@ -128,12 +128,14 @@ class _Recorder:
 
     def __init__(self, kernel: Kernel, places: list[list[Tensor]]) -> None:
         self.eager = kernel if isinstance(kernel, Eager) else Eager()
+        self.near = kernel.near if isinstance(kernel, Local) else None
         self.places = places
         self.called = 0
 
     def __call__(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, *, scale: float | None, dropout: float
     ) -> Tensor:
+        mask = mask if self.near is None else self.near & mask
         output, weights = self.eager.weigh(q, k, v, mask, scale=scale, dropout=dropout)
         self.places[self.called % len(self.places)].append(weights.detach())
         self.called += 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from sublayer.nn import (
     FeedForward,
     Fused,
     GatedFeedForward,
+    Local,
     Mask,
     MultiHeadAttention,
 )
@@ -73,13 +75,22 @@ def parameters(model: nn.Module) -> Parameters:
 def flops(model: nn.Module, *inputs: Any) -> int:
     """Floating-point operations of the matrix products in one forward pass; a multiplication and an addition
     are two. Attention counts as the formula has it, every score computed, whatever a fused
-    kernel would skip.
+    kernel would skip; `Local` attention has the scores of its blocks.
     """
-    fused = [m for m in model.modules() if isinstance(m, MultiHeadAttention) and type(m.kernel) is Fused]
+    attentions = [m for m in model.modules() if isinstance(m, MultiHeadAttention)]
+    fused = {m: _spelled_out(m.kernel) for m in attentions if type(m.kernel) in (Fused, Local)}
     counter = FlopCounterMode(display=False)
-    with kernels({module: Eager() for module in fused}), counter, torch.no_grad():
+    with kernels(fused), counter, torch.no_grad():
         model(*inputs)
     return int(counter.get_total_flops())
+
+
+def _spelled_out(kernel: Kernel) -> Kernel:
+    if not isinstance(kernel, Local):
+        return Eager()
+    local = copy(kernel)
+    local.kernel = Eager()
+    return local
 
 
 Note = Callable[[str, str, torch.Size], None]

@@ -8,7 +8,7 @@ from sublayer.errors import ConfigError
 from sublayer.models.config import ModelConfig
 from sublayer.models.decoder import CausalLM
 from sublayer.models.encoder import EncoderModel
-from sublayer.models.parts import FEEDFORWARDS, KERNELS, NORMS, Factory, factory
+from sublayer.models.parts import FEEDFORWARDS, KERNELS, NORMS, OF_SELF_ATTENTION, Factory, factory
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import (
     Alibi,
@@ -36,6 +36,9 @@ BIASED: dict[str, Factory] = {"relative": RelativeBias, "alibi": Alibi}
 
 def build(config: ModelConfig) -> Model:
     """A model with fresh weights, drawn from torch's global generator.
+
+    `local` and `linear` are kernels of self-attention alone; cross-attention then has the default one. A window makes
+    no sense between two sequences.
 
     ConfigError where a vocabulary size is missing or a part is unknown.
     """
@@ -77,17 +80,18 @@ def _embed(config: ModelConfig, vocab: int, side: str = "source") -> nn.Module:
     return Embeddings(vocab, config.d_model, positions=added, dropout=config.dropout)
 
 
-def _attention(config: ModelConfig, *, turned: bool) -> MultiHeadAttention:
+def _attention(config: ModelConfig, *, cross: bool = False) -> MultiHeadAttention:
     d_k = config.d_model // config.num_heads
-    rotate = factory("model.position", config.position, TURNED)(d_k) if turned else None
+    turned = config.position.kind in TURNED and not cross
+    default = config.kernel.kind in OF_SELF_ATTENTION and cross
     return MultiHeadAttention(
         config.d_model,
         config.num_heads,
         num_kv_heads=config.num_kv_heads,
         bias=config.bias,
         dropout=config.attention_dropout,
-        rotate=rotate,
-        kernel=factory("model.kernel", config.kernel, KERNELS)(),
+        rotate=factory("model.position", config.position, TURNED)(d_k) if turned else None,
+        kernel=None if default else factory("model.kernel", config.kernel, KERNELS)(),
     )
 
 
@@ -112,25 +116,23 @@ def _bias(config: ModelConfig, *, bidirectional: bool) -> nn.Module | None:
 
 
 def _encoder(config: ModelConfig) -> Encoder:
-    turned = config.position.kind in TURNED
     connect = partial(SublayerConnection, norm=_norm(config), norm_first=config.norm_first)
     layers = [
-        EncoderLayer(config.d_model, _attention(config, turned=turned), _ffn(config), config.dropout, connect=connect)
+        EncoderLayer(config.d_model, _attention(config), _ffn(config), config.dropout, connect=connect)
         for _ in range(config.encoder_layers)
     ]
     return Encoder(layers, _last(config), bias=_bias(config, bidirectional=True))
 
 
 def _decoder(config: ModelConfig, *, cross: bool) -> Decoder:
-    turned = config.position.kind in TURNED
     connect = partial(SublayerConnection, norm=_norm(config), norm_first=config.norm_first)
     layers = [
         DecoderLayer(
             config.d_model,
-            _attention(config, turned=turned),
+            _attention(config),
             _ffn(config),
             config.dropout,
-            cross_attn=_attention(config, turned=False) if cross else None,
+            cross_attn=_attention(config, cross=True) if cross else None,
             connect=connect,
         )
         for _ in range(config.decoder_layers)

@@ -12,7 +12,7 @@ KINDS = {
     "ffn": ("feedforward", "glu", "geglu", "swiglu"),
     "norm": ("layernorm", "rmsnorm"),
     "position": ("sinusoidal", "learned", "rotary", "relative", "alibi", "none"),
-    "kernel": ("fused", "eager"),
+    "kernel": ("fused", "eager", "local", "linear"),
 }
 """The names that `build` knows, said here too because reading a config needs no torch."""
 
@@ -61,7 +61,9 @@ class ModelConfig(BaseModel):
     position: NamedPart = Field(
         Part(kind="sinusoidal"), description="sinusoidal, learned, rotary, relative, alibi, none"
     )
-    kernel: NamedPart = Field(Part(kind="fused"), description="fused, eager")
+    kernel: NamedPart = Field(
+        Part(kind="fused"), description="fused, eager; of self-attention alone: local (window), linear"
+    )
     max_len: int = Field(512, ge=1, description="longest sequence where positions are learned")
     bias: bool = Field(True, description="in the linear maps of attention and feed-forward network")
     tie: Literal["none", "target", "all"] = Field(
@@ -99,6 +101,21 @@ class ModelConfig(BaseModel):
         if self.first_feature is not None and self.position.kind not in ("sinusoidal", "learned"):
             found.append(
                 f"features without a position need position 'sinusoidal' or 'learned', not {self.position.kind!r}"
+            )
+        if self.kernel.kind == "linear":
+            found += self._against_linear()
+        return found
+
+    def _against_linear(self) -> list[str]:
+        found = []
+        if self.position.kind in ("relative", "alibi"):
+            found.append(
+                f"position {self.position.kind!r} adds to scores, and kernel 'linear' computes none: "
+                "choose 'sinusoidal', 'learned', 'rotary' or 'none', or kernel 'local'"
+            )
+        if self.attention_dropout:
+            found.append(
+                f"attention_dropout={self.attention_dropout} drops weights, and kernel 'linear' has none: set it to 0"
             )
         return found
 

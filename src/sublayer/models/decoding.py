@@ -5,7 +5,7 @@ from torch import Tensor
 
 from sublayer.models.decoder import CausalLM
 from sublayer.models.seq2seq import EncoderDecoder
-from sublayer.nn import DecoderCache, Mask
+from sublayer.nn import Mask
 
 
 class TranslationDecoding:
@@ -15,7 +15,7 @@ class TranslationDecoding:
         self.model = model
         self.memory: Tensor | None = model.encode(source, source_mask)
         self.mask = source_mask
-        self.cache = DecoderCache(len(model.decoder.layers))
+        self.cache = model.decoder.new_cache()
 
     def step(self, tokens: Tensor) -> Tensor:
         """(N, n) new tokens -> (N, V) log-probabilities of what follows, in fp32."""
@@ -39,7 +39,7 @@ class ContinuationDecoding:
     def __init__(self, model: CausalLM, keep: Tensor | None = None) -> None:
         self.model = model
         self.keep = keep
-        self.cache = DecoderCache(len(model.decoder.layers))
+        self.cache = model.decoder.new_cache()
 
     def step(self, tokens: Tensor) -> Tensor:
         """(N, n) new tokens -> (N, V) log-probabilities of what follows, in fp32."""

@@ -8,13 +8,15 @@ from typing import Any
 
 from sublayer.errors import ConfigError, nearest
 from sublayer.models.config import Part
-from sublayer.nn import GEGLU, GLU, Eager, FeedForward, Fused, LayerNorm, RMSNorm, SwiGLU
+from sublayer.nn import GEGLU, GLU, Eager, FeedForward, Fused, LayerNorm, Linear, Local, RMSNorm, SwiGLU
 
 Factory = Callable[..., Any]
 
 NORMS: dict[str, Factory] = {"layernorm": LayerNorm, "rmsnorm": RMSNorm}
 FEEDFORWARDS: dict[str, Factory] = {"feedforward": FeedForward, "glu": GLU, "geglu": GEGLU, "swiglu": SwiGLU}
-KERNELS: dict[str, Factory] = {"fused": Fused, "eager": Eager}
+KERNELS: dict[str, Factory] = {"fused": Fused, "eager": Eager, "local": Local, "linear": Linear}
+OF_SELF_ATTENTION = ("local", "linear")
+"""Kernels for one long sequence: cross-attention, which reads another, keeps the default."""
 
 
 def factory(what: str, part: Part, known: dict[str, Factory]) -> Factory:

@@ -1,5 +1,5 @@
 """The parts, to be read in this order: polarity, documents, mask, norm, dropout, connection, feedforward, kernel,
-attention, position, bias, cache, embedding, layer, stack, init, packed."""
+local, cache, linear, attention, position, bias, embedding, layer, stack, init, packed."""
 
 from sublayer.nn.attention import MultiHeadAttention as MultiHeadAttention
 from sublayer.nn.bias import Alibi as Alibi
@@ -25,6 +25,10 @@ from sublayer.nn.kernel import attention as attention
 from sublayer.nn.kernel import masked_softmax as masked_softmax
 from sublayer.nn.layer import DecoderLayer as DecoderLayer
 from sublayer.nn.layer import EncoderLayer as EncoderLayer
+from sublayer.nn.linear import Linear as Linear
+from sublayer.nn.linear import Running as Running
+from sublayer.nn.linear import elu_plus_one as elu_plus_one
+from sublayer.nn.local import Local as Local
 from sublayer.nn.mask import Mask as Mask
 from sublayer.nn.norm import LayerNorm as LayerNorm
 from sublayer.nn.norm import RMSNorm as RMSNorm

@@ -9,6 +9,7 @@ from sublayer.errors import ConfigError
 from sublayer.nn.cache import Cache, KeyValue
 from sublayer.nn.documents import restarts
 from sublayer.nn.kernel import Fused, Kernel
+from sublayer.nn.linear import Running
 from sublayer.nn.mask import Mask
 
 Rotate = Callable[..., Tensor]
@@ -80,7 +81,7 @@ class MultiHeadAttention(nn.Module):
         q = self._turn(self._split(self.q_proj(query), self.num_heads), start, asking)
         read = partial(self.read, key, value, mask, start)
         k, v = read() if cache is None else cache(read)
-        return self.attend(q, k, v, mask)
+        return self.attend(q, k, v, mask, cache)
 
     def read(self, key: Tensor, value: Tensor, mask: Mask | None = None, start: int = 0) -> KeyValue:
         """What there is to attend to: keys (B, G, S, d_k) and values (B, G, S, d_v)."""
@@ -89,12 +90,13 @@ class MultiHeadAttention(nn.Module):
         k, v = self._split(self.k_proj(key), self.num_kv_heads), self._split(self.v_proj(value), self.num_kv_heads)
         return KeyValue(self._turn(k, start, None if mask is None else mask.documents), v)
 
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None) -> Tensor:
-        """Heads q (B, H, T, d_k), k and v (B, G, S, d) -> (B, T, D)."""
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, cache: Cache | None) -> Tensor:
+        """Heads q (B, H, T, d_k), k and v (B, G, S, d) -> (B, T, D). A `Running` cache attends itself."""
         if mask is not None:
-            mask.check(q.size(0), q.size(1), q.size(2), k.size(-2))
+            mask.check(q.size(0), q.size(1), q.size(2), k.size(-2) if cache is None else cache.length)
+        kernel = cache.attend if isinstance(cache, Running) else self.kernel
         dropout = self.dropout if self.training else 0.0
-        heads = self.kernel(q, k, v, mask, scale=self.scale, dropout=dropout)
+        heads = kernel(q, k, v, mask, scale=self.scale, dropout=dropout)
         return self.out_proj(heads.transpose(1, 2).flatten(2))
 
     def _split(self, x: Tensor, heads: int) -> Tensor:

@@ -4,8 +4,8 @@ A cache is called as cache(project) -> (k, v), each (B, G, S, d); `length` count
 `select(rows)` keeps, repeats or reorders the rows of the batch.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, Protocol, Self
 
 import torch
 from torch import Tensor
@@ -107,6 +107,13 @@ class DecoderCache:
 
     def __init__(self, num_layers: int) -> None:
         self.layers = [LayerCache(Preallocated(), Fixed()) for _ in range(num_layers)]
+
+    @classmethod
+    def of(cls, memories: Iterable[Cache]) -> Self:
+        """With these for the self-attention of the layers."""
+        made = cls(0)
+        made.layers = [LayerCache(memory, Fixed()) for memory in memories]
+        return made
 
     @property
     def length(self) -> int:

@@ -46,7 +46,7 @@ class PackedAttention(MultiHeadAttention):
         k = self._turn(self._split(k, self.num_kv_heads), start, documents)
         new = KeyValue(k, self._split(v, self.num_kv_heads))
         keys, values = new if cache is None else cache(lambda: new)
-        return self.attend(q, keys, values, mask)
+        return self.attend(q, keys, values, mask, cache)
 
 
 def join(*maps: nn.Linear) -> nn.Linear:

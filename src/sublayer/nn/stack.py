@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from torch import Tensor, nn
 
 from sublayer.errors import ShapeError
-from sublayer.nn.cache import DecoderCache
+from sublayer.nn.cache import DecoderCache, Preallocated
+from sublayer.nn.linear import Linear
 from sublayer.nn.mask import Mask
 
 
@@ -60,6 +61,11 @@ class Decoder(nn.Module):
         for i, layer in enumerate(self.layers):
             x = layer(x, memory, mask, memory_mask, None if cache is None else cache.layers[i])
         return x if self.norm is None else self.norm(x)
+
+    def new_cache(self) -> DecoderCache:
+        """An empty one to decode with: sums where self-attention is `Linear`, keys and values elsewhere."""
+        kernels = (getattr(getattr(layer, "self_attn", None), "kernel", None) for layer in self.layers)
+        return DecoderCache.of(kernel.memory() if isinstance(kernel, Linear) else Preallocated() for kernel in kernels)
 
 
 def _with_bias(mask: Mask | Tensor | None, bias: nn.Module | None, x: Tensor, past: int) -> Mask | None:
