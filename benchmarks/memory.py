@@ -78,7 +78,7 @@ def make_run(folder: Path) -> None:
     """A run folder with a small model that knows nothing, and answers of at most 8 tokens."""
     from sublayer.models import ModelConfig
     from sublayer.models.build import build
-    from sublayer.tasks.recipe import Search
+    from sublayer.tasks.search import Search
     from sublayer.tasks.translate import Translate
     from sublayer.text import train_tokenizer
 

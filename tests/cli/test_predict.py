@@ -4,7 +4,7 @@ import json
 import pytest
 from tests.runs import command, reverse_run, reverse_task
 
-from sublayer.tasks.recipe import Search
+from sublayer.tasks.search import Search
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,8 @@ def test_plain_scores_nbest_and_json_tell_the_same(run):
 
 def test_more_answers_than_the_beam_is_wide_are_refused_with_the_cure(run):
     said = command("predict", run, "--nbest", 3, stdin=b"ab\n")
-    assert said == (2, "", "sublayer: --nbest 3 is more than --beam 1 can give. Write --beam 3 or wider.\n")
+    problem = "search: nbest=3 is more than beam=1 can give: widen the beam"
+    assert said == (2, "", f"sublayer: the search:\n  - {problem}\n")
     for option in ("--beam", "--nbest"):
         assert command("predict", run, option, 0).code == 2
 

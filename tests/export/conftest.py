@@ -3,7 +3,7 @@ import torch
 
 from sublayer.models import ModelConfig
 from sublayer.models.build import build
-from sublayer.tasks.recipe import Search
+from sublayer.tasks.search import Search
 from sublayer.tasks.translate import Translate
 from sublayer.text import train_tokenizer
 

@@ -5,7 +5,7 @@ import pytest
 from sublayer.export.compare import compare
 from sublayer.export.ctranslate2 import CTranslate2, export, problems
 from sublayer.models import ModelConfig
-from sublayer.tasks.recipe import Search
+from sublayer.tasks.search import Search
 
 LINES = ["abc", "h", "aa bb", "", "gfedcbagfedcba", "dd"]
 VARIANTS = [

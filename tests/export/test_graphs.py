@@ -6,7 +6,7 @@ import torch
 from sublayer.export import onnx, program
 from sublayer.export.compare import compare
 from sublayer.export.program import Encode, Step
-from sublayer.tasks.recipe import Search
+from sublayer.tasks.search import Search
 
 ONE_LAYER = {"encoder_layers": 1, "decoder_layers": 1}
 SLOW = [

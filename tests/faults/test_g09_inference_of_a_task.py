@@ -8,7 +8,7 @@ from tests.runs import Heard, tiny_recipe, words, write_pairs
 
 from sublayer.data import Pair
 from sublayer.tasks import fit as fitting
-from sublayer.tasks.recipe import Search
+from sublayer.tasks.search import Search
 
 PAIRS = [Pair(word, word[::-1], n) for n, word in enumerate(words()[:20], 1)]
 

@@ -8,7 +8,7 @@ from tests.runs import TINY, Heard
 
 from sublayer.models.build import build
 from sublayer.models.config import ModelConfig
-from sublayer.tasks.recipe import Search
+from sublayer.tasks.search import Search
 from sublayer.tasks.teaching import translation_loss
 from sublayer.tasks.translate import Translate
 from sublayer.text import train_tokenizer

@@ -6,7 +6,7 @@ import pytest
 from tests.runs import reverse_task, words
 
 from sublayer.tasks import translate
-from sublayer.tasks.recipe import Search
+from sublayer.tasks.search import Search
 
 LINES = ["a", "eabcd", "", "bc", "abcdeabcdeabcde", "dd", "   ", *words()[:20], "abcde" * 8]
 

@@ -8,7 +8,7 @@ from sublayer.data import Pair
 from sublayer.errors import ConfigError, DataError
 from sublayer.models.build import build
 from sublayer.models.config import ModelConfig
-from sublayer.tasks.recipe import Search
+from sublayer.tasks.search import Search
 from sublayer.tasks.teaching import translation_loss
 from sublayer.tasks.translate import Translate
 from sublayer.text import train_tokenizer

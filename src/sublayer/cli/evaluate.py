@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from sublayer.cli.options import Beam, PairFiles, Run, SkipBad, TrustCode, pairs_of, recipe_of, searching
+from sublayer.cli.options import (
+    Beam,
+    PairFiles,
+    Run,
+    SearchSettings,
+    SkipBad,
+    TrustCode,
+    pairs_of,
+    recipe_of,
+    searching,
+)
 
 
 def evaluate(
@@ -13,6 +23,7 @@ def evaluate(
     file: PairFiles,
     metric: Annotated[list[str] | None, typer.Option(help="one or more; those of the run by default")] = None,
     beam: Beam = None,
+    set: SearchSettings = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="samples for 95 % intervals; 0: none")] = 1000,
     skip_bad: SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="all scores as one object")] = False,
@@ -26,7 +37,7 @@ def evaluate(
     if not metric:
         train = recipe_of(run).train
         metric = [*(train.validate_metrics if train else ()), "loss", "perplexity"]
-    scores = task.evaluate(pairs.items, metric, search=searching(task.search, beam), bootstrap=bootstrap)
+    scores = task.evaluate(pairs.items, metric, search=searching(task.search, beam, settings=set), bootstrap=bootstrap)
     if as_json:
         print(json.dumps({s.name: s.to_dict() for s in scores}, ensure_ascii=False, indent=2))
     else:

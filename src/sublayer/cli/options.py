@@ -7,11 +7,13 @@ import typer
 
 if TYPE_CHECKING:
     from sublayer.data import Pairs
-    from sublayer.tasks.recipe import Recipe, Search
+    from sublayer.tasks.recipe import Recipe
+    from sublayer.tasks.search import Search
 
 Run = Annotated[Path, typer.Argument(help="run folder")]
 PairFiles = Annotated[list[Path], typer.Argument(help="pairs: one TSV or JSONL, or two parallel files")]
 Beam = Annotated[int | None, typer.Option(min=1, help="hypotheses kept; 1 is greedy")]
+SearchSettings = Annotated[list[str] | None, typer.Option("--set", help="search.key=value, over the run's")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="leave out bad lines, count and list them")]
 TrustCode = Annotated[bool, typer.Option("--trust-code", help="let the run name classes of your own")]
 
@@ -40,12 +42,18 @@ def pairs_of(run: Path, files: list[Path], skip_bad: bool) -> "Pairs":
     return pairs
 
 
-def searching(search: "Search", beam: int | None, nbest: int | None = None) -> "Search":
+def searching(
+    search: "Search", beam: int | None = None, nbest: int | None = None, settings: list[str] | None = None
+) -> "Search":
     """The run's own search with what was asked for."""
     from sublayer.errors import ConfigError
+    from sublayer.tasks.recipe_file import make_recipe
 
     beam = search.beam if beam is None else beam
     nbest = min(search.nbest, beam) if nbest is None else nbest
-    if nbest > beam:
-        raise ConfigError(f"--nbest {nbest} is more than --beam {beam} can give. Write --beam {nbest} or wider.")
-    return search.model_copy(update={"beam": beam, "nbest": nbest})
+    values = search.model_dump(exclude_unset=True) | {"beam": beam, "nbest": nbest}
+    if strange := [setting for setting in settings or () if not setting.startswith("search.")]:
+        raise ConfigError(
+            f"--set {strange[0]!r}: only the search can be changed here, for example search.min_length=5."
+        )
+    return make_recipe({"search": values}, settings or (), origin="the search").search

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from sublayer.cli.options import Beam, Run, TrustCode, searching
+from sublayer.cli.options import Beam, Run, SearchSettings, TrustCode, searching
 
 
 def predict(
     run: Run,
     file: Annotated[Path | None, typer.Argument(help="lines; standard input by default", show_default=False)] = None,
     beam: Beam = None,
+    set: SearchSettings = None,
     nbest: Annotated[int | None, typer.Option(min=1, help="answers a line: number, score, text")] = None,
     scores: Annotated[bool, typer.Option("--scores", help="score, tab, text")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="an object a line, with tokens and scores")] = False,
@@ -30,11 +31,9 @@ def predict(
     from sublayer.tasks.bundle import load
 
     task = load(run, trust_code=trust_code)
-    search = searching(task.search, beam, nbest)
+    search = searching(task.search, beam, nbest, set)
     tell = partial(typer.echo, err=True)
-    task = with_engine(
-        task, run, engine, greedy=search.beam == 1, scored=as_json or scores or search.nbest > 1, tell=tell
-    )
+    task = with_engine(task, run, engine, search=search, scored=as_json or scores or search.nbest > 1, tell=tell)
     typed = file is None and sys.stdin.isatty()
     lines = read_lines(sys.stdin.buffer if file is None else file)
     long: list[str] = []

@@ -9,7 +9,7 @@ import torch
 
 from sublayer.errors import ExportError
 from sublayer.generate import Hypothesis
-from sublayer.tasks.recipe import Search
+from sublayer.tasks.search import Search
 from sublayer.tasks.searching import Engine, Native
 from sublayer.tasks.translate import Translate
 from sublayer.text.special import SPECIALS

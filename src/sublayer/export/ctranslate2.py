@@ -13,7 +13,7 @@ from sublayer.export.ctranslate2_spec import spec
 from sublayer.generate import Hypothesis
 from sublayer.generate.decoding import hypothesis
 from sublayer.models.config import ModelConfig
-from sublayer.tasks.recipe import Search
+from sublayer.tasks.search import Search
 from sublayer.tasks.searching import Searchable, length_rule, longest_answers
 from sublayer.tasks.translate import Translate
 
@@ -69,6 +69,8 @@ class CTranslate2:
         self.scored = scored
 
     def find(self, task: Searchable, ids: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
+        if beyond := search.beyond_a_beam():
+            raise ConfigError(f"CTranslate2 searches greedily or with a beam. {', '.join(beyond)}: take engine native.")
         names = task.source.vocabulary
         sources = [[*(names[i] for i in row), names[task.source.eos]] for row in ids]
         longest = longest_answers(task, ids, search).tolist()

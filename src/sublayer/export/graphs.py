@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 from sublayer.data.batch import pad
 from sublayer.generate import Hypothesis
-from sublayer.tasks.recipe import Search
-from sublayer.tasks.searching import Searchable, hypotheses, longest_answers
+from sublayer.tasks.search import Search
+from sublayer.tasks.searching import Searchable, hypotheses
 
 Graph = Callable[[list[Tensor]], list[Tensor]]
 
@@ -35,9 +34,7 @@ class GraphEngine:
 
     def find(self, task: Searchable, ids: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
         source, lengths = pad([[*row, task.source.eos] for row in ids], task.source.pad)
-        start = torch.full((len(ids), 1), task.target.bos)
-        decoding = _Decoding(self.graphs, source, lengths)
-        return hypotheses(task, decoding, start, longest_answers(task, ids, search), search)
+        return hypotheses(task, _Decoding(self.graphs, source, lengths), ids, search)
 
 
 class _Decoding:

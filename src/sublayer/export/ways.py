@@ -15,6 +15,7 @@ from sublayer.export import ctranslate2, onnx, program
 from sublayer.export.compare import Comparison, compare
 from sublayer.models.config import ModelConfig
 from sublayer.tasks.folder import read_json, write_json
+from sublayer.tasks.search import Search
 from sublayer.tasks.searching import Engine
 from sublayer.tasks.translate import Translate
 
@@ -82,14 +83,14 @@ def current(folder: Path, origin: Path) -> bool:
 
 
 def with_engine(
-    task: Translate, run: Path, name: str, *, greedy: bool, scored: bool, tell: Callable[[str], None]
+    task: Translate, run: Path, name: str, *, search: Search, scored: bool, tell: Callable[[str], None]
 ) -> Translate:
     """The task with what finds its answers: `native`, a way out by name, or `auto`.
 
     auto is CTranslate2 where it is installed, holds the model and answers as the model does, which is in greedy search;
     else it is native. A run is exported where it has not been, or has been trained since, into its folder `exports`.
     """
-    chosen = _fastest(task, greedy) if name == "auto" else name
+    chosen = _fastest(task, search) if name == "auto" else name
     if name == "auto":
         tell(f"engine: {chosen}")
     if chosen == "native":
@@ -101,6 +102,7 @@ def with_engine(
     return task
 
 
-def _fastest(task: Translate, greedy: bool) -> str:
+def _fastest(task: Translate, search: Search) -> str:
+    greedy = search.beam == 1 and not search.beyond_a_beam()
     fits = greedy and ctranslate2.installed() and not ctranslate2.problems(task.config)
     return "ctranslate2" if fits else "native"

@@ -13,7 +13,7 @@ from sublayer.models.config import KINDS, ModelConfig
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.models.store import load_weights
 from sublayer.tasks.folder import FORMAT, read_json
-from sublayer.tasks.recipe import Search
+from sublayer.tasks.search import Search
 from sublayer.tasks.translate import Translate
 from sublayer.text import Tokenizer
 

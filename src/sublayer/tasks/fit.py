@@ -18,8 +18,9 @@ from sublayer.tasks.bundle import load
 from sublayer.tasks.folder import write_text
 from sublayer.tasks.packing import pack, packs
 from sublayer.tasks.prepare import Prepared, device_of, encoded, prepare, read
-from sublayer.tasks.recipe import Recipe, Search, Train
+from sublayer.tasks.recipe import Recipe, Train
 from sublayer.tasks.recipe_file import differences, read_recipe, write_recipe
+from sublayer.tasks.search import Search
 from sublayer.tasks.teaching import sizes, translation_loss
 from sublayer.tasks.translate import Translate
 from sublayer.train.loss import Loss

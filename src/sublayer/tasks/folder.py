@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sublayer.errors import CheckpointError
+from sublayer.models.config import ModelConfig
+from sublayer.tasks.search import Search
+from sublayer.text import Tokenizer
 
 FORMAT = 1
 
@@ -20,6 +23,18 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, values: dict[str, Any]) -> None:
     write_text(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_task(folder: Path, config: ModelConfig, source: Tokenizer, target: Tokenizer, search: Search) -> None:
+    """config.json, the tokenizers, one where both sides share it, and task.json."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / "config.json", config.model_dump(mode="json", exclude_none=True))
+    source.save(folder / "tokenizer.json")
+    shared = target is source
+    if not shared:
+        target.save(folder / "target_tokenizer.json")
+    about = {"format": FORMAT, "task": "translate", "shared": shared, "search": search.model_dump(mode="json")}
+    write_json(folder / "task.json", about)
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from sublayer.evaluate import METRICS
 from sublayer.models.config import ModelConfig
+from sublayer.tasks.search import Search
 
 Kind = Literal["auto", "char", "word", "split", "features", "bpe", "unigram", "wordpiece"]
 
@@ -94,24 +95,6 @@ class Train(_Section):
                 raise ValueError(f"metric {name!r} is unknown. {nearest(name, METRICS)}")
         if self.metric not in ("loss", "perplexity", *self.validate_metrics):
             raise ValueError(f"metric {self.metric!r} is not measured: add it to train.validate_metrics")
-        return self
-
-
-class Search(_Section):
-    """How answers are looked for."""
-
-    beam: int = Field(1, ge=1, description="1 is greedy")
-    nbest: int = Field(1, ge=1)
-    length_penalty: float = Field(0.6, description="alpha; 0 compares plain sums")
-    length_rule: Literal["gnmt", "power"] = Field("gnmt", description="logp / ((5+n)/6)^alpha or logp / n^alpha")
-    stop: Literal["exact", "early"] = "exact"
-    max_ratio: float = Field(2.0, ge=0, description="longest answer: max_ratio · source tokens + max_extra")
-    max_extra: int = Field(20, ge=1)
-
-    @model_validator(mode="after")
-    def _wide_enough(self) -> Search:
-        if self.nbest > self.beam:
-            raise ValueError(f"nbest={self.nbest} is more than beam={self.beam} can give: widen the beam")
         return self
 
 

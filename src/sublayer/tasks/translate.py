@@ -19,8 +19,9 @@ from sublayer.models.config import ModelConfig
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.models.store import save_weights
 from sublayer.tasks.base import Prediction, Scored
-from sublayer.tasks.folder import FORMAT, write_json
-from sublayer.tasks.recipe import Search
+from sublayer.tasks.folder import write_task
+from sublayer.tasks.rules import cut
+from sublayer.tasks.search import Search
 from sublayer.tasks.searching import Engine, Native
 from sublayer.tasks.teaching import logits, sizes
 from sublayer.text import Tokenizer
@@ -69,14 +70,7 @@ class Translate:
 
     def describe(self, folder: Path) -> None:
         """All of that folder but the weights."""
-        folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / "config.json", self.config.model_dump(mode="json", exclude_none=True))
-        self.source.save(folder / "tokenizer.json")
-        shared = self.target is self.source
-        if not shared:
-            self.target.save(folder / "target_tokenizer.json")
-        about = {"format": FORMAT, "task": "translate", "shared": shared, "search": self.search.model_dump(mode="json")}
-        write_json(folder / "task.json", about)
+        write_task(folder, self.config, self.source, self.target, self.search)
 
     @property
     def limit(self) -> float:
@@ -147,16 +141,16 @@ class Translate:
                 too_long(f"line {number}: {longest} tokens with </s>, and the model reads {self.limit:.0f}")
         self.model.eval()
         lengths = [(len(tokens) + 1, 0) for _, tokens in readable]
-        for rows in TokenBatches(lengths, BATCH_TOKENS // search.beam).in_order():
+        for rows in TokenBatches(lengths, BATCH_TOKENS // search.rows).in_order():
             found = self.engine.find(self, [readable[row][1] for row in rows], search)
             for row, hypotheses in zip(rows, found, strict=True):
-                answers[readable[row][0]] = [self._read(h) for h in hypotheses]
+                answers[readable[row][0]] = [self._read(h, search) for h in hypotheses]
         return answers
 
-    def _read(self, hypothesis: Hypothesis) -> Prediction:
+    def _read(self, hypothesis: Hypothesis, search: Search) -> Prediction:
         pieces = [self.target.piece(token) for token in hypothesis.tokens]
         return Prediction(
-            text=self.target.decode(hypothesis.tokens),
+            text=cut(self.target.decode(hypothesis.tokens), search),
             score=hypothesis.score,
             logp=hypothesis.logp,
             tokens=(*pieces, *(["</s>"] if hypothesis.finished else [])),

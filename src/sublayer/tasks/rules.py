@@ -1,0 +1,59 @@
+"""What the search settings allow and demand of an answer, as rules over tokens."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from sublayer.generate import (
+    Forbidden,
+    ForcedPrefix,
+    MinLength,
+    NoRepeat,
+    RepetitionPenalty,
+    Required,
+    Rule,
+    StopStrings,
+)
+from sublayer.tasks.search import Search
+from sublayer.text import Tokenizer
+
+
+def rules_of(
+    target: Tokenizer, ids: Sequence[Sequence[int]], search: Search, longest: Tensor
+) -> tuple[list[Rule], Required | None]:
+    """The rules for the answers to these sources, and the one among them that asks for phrases. Stop strings come
+    last."""
+    eos = target.eos
+    rules: list[Rule] = []
+    required = None
+    if search.min_length or search.min_ratio:
+        least = [max(search.min_length, math.ceil(search.min_ratio * (len(row) + 1))) for row in ids]
+        rules.append(MinLength(torch.tensor(least), eos))
+    if search.repetition_penalty != 1:
+        rules.append(RepetitionPenalty(search.repetition_penalty))
+    if search.no_repeat:
+        rules.append(NoRepeat(search.no_repeat))
+    if search.forbid:
+        rules.append(Forbidden([spelt for phrase in search.forbid for spelt in _spellings(target, phrase)]))
+    if search.prefix:
+        rules.append(ForcedPrefix([target.encode(search.prefix)] * len(ids)))
+    if search.require:
+        phrases = [_spellings(target, phrase)[-1] for phrase in search.require]
+        required = Required([phrases] * len(ids), eos, longest)
+        rules.append(required)
+    if search.stop_strings:
+        rules.append(StopStrings(target.decode, search.stop_strings, eos))
+    return rules, required
+
+
+def _spellings(tokenizer: Tokenizer, phrase: str) -> list[list[int]]:
+    """The tokens of a phrase at the start of a text, and, for tokens that hold the space before them, inside it."""
+    inside = [tokenizer.encode(f" {phrase}")] if tokenizer.kind in ("bpe", "unigram") else []
+    return [tokenizer.encode(phrase), *inside]
+
+
+def cut(text: str, search: Search) -> str:
+    """What stands before the first stop string."""
+    return text[: min((text.index(stop) for stop in search.stop_strings if stop in text), default=len(text))]
