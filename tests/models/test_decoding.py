@@ -34,6 +34,26 @@ def test_selected_translations_go_on_as_if_alone(tiny, ragged, kernel, inference
     torch.testing.assert_close(step, expected, atol=1e-5, rtol=0)
 
 
+def test_a_beam_that_changes_places_reads_what_it_read(tiny, ragged):
+    model, keep = tiny(), ragged([6, 4])
+    src, trg = torch.randint(13, (2, 6)), torch.randint(11, (2, 4))
+    decoding = TranslationDecoding(model, src, Mask.padding(keep))
+    decoding.step(trg[:, :1])
+    decoding.select(torch.tensor([0, 0, 1, 1]))
+    texts = torch.cat((trg[[0, 0, 1, 1], :1], torch.tensor([[1], [2], [3], [4]])), 1)
+    decoding.step(texts[:, 1:])
+    held = decoding.cache.layers[0].cross_attn.kv.key
+    rows = torch.tensor([1, 1, 3, 2])
+    decoding.select(rows)
+    assert decoding.cache.layers[0].cross_attn.kv.key is held
+    step = decoding.step(trg[[0, 0, 1, 1], 3:])
+    texts = torch.cat((texts[rows], trg[[0, 0, 1, 1], 3:]), 1)
+    expected = model(src[[0, 0, 1, 1]], texts, keep[[0, 0, 1, 1]]).log_softmax(-1)[:, -1]
+    torch.testing.assert_close(step, expected, atol=1e-5, rtol=0)
+    decoding.select(torch.tensor([2, 3]))
+    assert len(decoding.cache.layers[0].cross_attn.kv.key) == 2
+
+
 def test_continuation_with_padding_on_the_left(tiny, ragged, position):
     model, keep = tiny("decoder", position=position), ragged([2, 5], left=True)
     prompt, more = torch.randint(11, (2, 5)), torch.randint(11, (2, 3))

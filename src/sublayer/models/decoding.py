@@ -16,6 +16,7 @@ class TranslationDecoding:
         self.memory: Tensor | None = model.encode(source, source_mask)
         self.mask = source_mask
         self.cache = model.decoder.new_cache()
+        self.source_of = torch.arange(len(source), device=source.device)  # the source that each row reads
 
     def step(self, tokens: Tensor) -> Tensor:
         """(N, n) new tokens -> (N, V) log-probabilities of what follows, in fp32."""
@@ -28,6 +29,10 @@ class TranslationDecoding:
         return torch.log_softmax(self.model.project(x[:, -1]).float(), -1)
 
     def select(self, rows: Tensor) -> None:
+        before, self.source_of = self.source_of, self.source_of[rows]
+        if torch.equal(self.source_of, before):  # hypotheses of a beam have changed places
+            self.cache.reorder(rows)
+            return
         self.cache.select(rows)
         self.mask = None if self.mask is None else self.mask.select(rows)
         self.memory = None if self.memory is None else self.memory.index_select(0, rows)

@@ -121,6 +121,11 @@ class DecoderCache:
         return self.layers[0].self_attn.length
 
     def select(self, rows: Tensor) -> None:
+        self.reorder(rows)
+        for layer in self.layers:
+            layer.cross_attn.select(rows)
+
+    def reorder(self, rows: Tensor) -> None:
+        """`select` where each row takes the place of one that reads the same memory: cross-attention keeps its own."""
         for layer in self.layers:
             layer.self_attn.select(rows)
-            layer.cross_attn.select(rows)
