@@ -56,8 +56,7 @@ def _activation(config: ModelConfig) -> str:
 
 
 def _stack(spec: Any, stack: Any) -> None:
-    layers: Any = stack.layers
-    for theirs, ours in zip(spec.layer, layers, strict=True):
+    for theirs, ours in zip(spec.layer, stack.layers, strict=True):
         _attention(theirs.self_attention, ours.self_attn, stack.bias)
         _norm(theirs.self_attention.layer_norm, ours.sublayer_attn.norm)
         if isinstance(stack, Decoder):

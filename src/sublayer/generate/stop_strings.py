@@ -39,4 +39,9 @@ class StopStrings:
 
     def cut(self, text: str) -> str:
         """What stands before the first stop string."""
-        return text[: min((text.index(stop) for stop in self.stops if stop in text), default=len(text))]
+        return cut(text, self.stops)
+
+
+def cut(text: str, stops: Sequence[str]) -> str:
+    """What stands before the first of the strings."""
+    return text[: min((text.index(stop) for stop in stops if stop in text), default=len(text))]

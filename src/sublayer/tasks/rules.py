@@ -52,8 +52,3 @@ def _spellings(tokenizer: Tokenizer, phrase: str) -> list[list[int]]:
     """The tokens of a phrase at the start of a text, and, for tokens that hold the space before them, inside it."""
     inside = [tokenizer.encode(f" {phrase}")] if tokenizer.kind in ("bpe", "unigram") else []
     return [tokenizer.encode(phrase), *inside]
-
-
-def cut(text: str, search: Search) -> str:
-    """What stands before the first stop string."""
-    return text[: min((text.index(stop) for stop in search.stop_strings if stop in text), default=len(text))]

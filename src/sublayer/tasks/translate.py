@@ -15,12 +15,12 @@ from sublayer.data.examples import Pair, group
 from sublayer.errors import DataError, listing
 from sublayer.evaluate import Score, evaluate_texts, perplexity
 from sublayer.generate import Hypothesis
+from sublayer.generate.stop_strings import cut
 from sublayer.models.config import ModelConfig
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.models.store import save_weights
 from sublayer.tasks.base import Prediction, Scored
 from sublayer.tasks.folder import write_task
-from sublayer.tasks.rules import cut
 from sublayer.tasks.search import Search
 from sublayer.tasks.searching import Engine, Native
 from sublayer.tasks.teaching import logits, sizes
@@ -150,7 +150,7 @@ class Translate:
     def _read(self, hypothesis: Hypothesis, search: Search) -> Prediction:
         pieces = [self.target.piece(token) for token in hypothesis.tokens]
         return Prediction(
-            text=cut(self.target.decode(hypothesis.tokens), search),
+            text=cut(self.target.decode(hypothesis.tokens), search.stop_strings),
             score=hypothesis.score,
             logp=hypothesis.logp,
             tokens=(*pieces, *(["</s>"] if hypothesis.finished else [])),
