@@ -13,7 +13,7 @@ test: $(V)/.dev           ## set up, then lint, check types and run the tests
 	$(V)/bin/ruff check src tests benchmarks
 	$(V)/bin/ruff format --check src tests benchmarks
 	$(V)/bin/mypy
-	$(V)/bin/python -m pytest -m "not slow"
+	$(V)/bin/python -m pytest -n auto --dist loadfile -m "not slow"
 
 docs: $(V)/.dev           ## build both languages into docs/_build
 	$(V)/bin/sphinx-build -q -W -b html docs/en docs/_build/en
