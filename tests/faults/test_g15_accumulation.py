@@ -39,8 +39,11 @@ def after_one_update(folder, sizes):
     tokenizer = train_tokenizer("char", ["abcde"])
     config = ModelConfig(source_vocab=9, target_vocab=9, **(TINY | {"dropout": 0.0}))
     task = Translate(build(config), config, tokenizer, tokenizer, Search())
+
     # Plain steps without clipping: Adam and a clipped norm would hide a wrong scale.
-    moved = torch.optim.SGD(task.model.parameters())
+    def moved(model):
+        return torch.optim.SGD(model.parameters())
+
     limits = Limits(steps=1, accumulate=len(sizes), clip=0, log_every=1)
     heard = Heard()
     batches = Split(task, sizes)

@@ -1,5 +1,7 @@
 """G18: warm-up off by one, without warm-up a division by zero, the schedule moved by micro-batches."""
 
+from functools import partial
+
 import pytest
 import torch
 from tests.runs import Heard
@@ -45,12 +47,11 @@ def run(folder, batches, steps, **limits):
 
     model = nn.Linear(3, 4)
     schedule, heard = SCHEDULES["linear"](0.1, 2, steps), Heard()
-    steps_of = optimizer(model, "adam")
     trainer = Trainer(
         model,
         loss,
         batches,
-        steps_of,
+        partial(optimizer, kind="adam"),
         schedule,
         Limits(steps=steps, log_every=1, **limits),
         folder=folder,

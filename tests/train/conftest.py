@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 import torch
 from tests.runs import Heard
@@ -47,7 +49,7 @@ def trainer(tmp_path):
             model,
             loss,
             batches or Numbers(),
-            optimizer(model, "adamw", weight_decay=0.01),
+            partial(optimizer, kind="adamw", weight_decay=0.01),
             schedule(peak, warmup, limits.steps),
             limits,
             folder=tmp_path / folder,

@@ -103,7 +103,7 @@ def test_a_save_that_dies_leaves_the_old_checkpoint(tmp_path, monkeypatch):
         (lambda state: state.pop("generators"), "does not hold what a checkpoint should: KeyError"),
         (lambda state: state["position"].update(pace=3), "does not hold .*pace"),
         (lambda state: state["optimizer"].update({"2.weight": {"step": 1}}), "moments of 2.weight, which this model"),
-        (lambda state: state["generators"].update(python=[3, [], None]), "does not hold"),
+        (lambda state: state["generators"][0].update(python=[3, [], None]), "does not hold"),
     ],
 )
 def test_what_a_checkpoint_should_not_be_is_told(tmp_path, spoil, words):

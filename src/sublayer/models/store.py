@@ -12,6 +12,8 @@ from torch import Tensor, nn
 from sublayer.errors import CheckpointError, ConfigError, listing
 from sublayer.nn import PackedAttention
 
+FORMAT = {"format": "pt"}  # what other programs look for in the file
+
 
 def plain(name: str) -> str:
     """A tensor's name without what compiling or a parallel wrapper puts into it."""
@@ -41,12 +43,35 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
         raise CheckpointError(f"{path} cannot be read as a safetensors file: {error}") from None
 
 
-def save_weights(model: nn.Module, path: Path) -> None:
-    """Every tensor once, under the first of its names. ConfigError for an inference form."""
+def weights(model: nn.Module) -> dict[str, Tensor]:
+    """Every tensor once, under the first of its names, whole: where processes hold parts, all of them have to ask.
+
+    ConfigError for an inference form.
+    """
     if any(isinstance(part, PackedAttention) for part in model.modules()):
         raise ConfigError("This is an inference form, which cannot be saved. Save the model that it was made from.")
     state = {plain(name): tensor for name, tensor in model.state_dict().items()}
-    save_tensors({names[0]: state[names[0]] for names in tied(model)}, path, {"format": "pt"})
+    return {names[0]: whole(state[names[0]]) for names in tied(model)}
+
+
+def save_weights(model: nn.Module, path: Path) -> None:
+    """Write `weights`."""
+    save_tensors(weights(model), path, FORMAT)
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """All of a tensor of which this process may hold a part."""
+    return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+
+
+def parted(tensor: Tensor, like: Tensor) -> Tensor:
+    """A whole tensor in the parts that `like` is in, if it is in parts."""
+    if not hasattr(like, "full_tensor"):
+        return tensor
+    from torch.distributed.tensor import DTensor, distribute_tensor
+
+    assert isinstance(like, DTensor)
+    return distribute_tensor(tensor.to(like.device), like.device_mesh, like.placements)
 
 
 def load_weights(model: nn.Module, path: Path) -> None:
@@ -74,4 +99,4 @@ def place(model: nn.Module, tensors: Mapping[str, Tensor], origin: str) -> None:
         raise CheckpointError(listing(f"{origin} does not fit the model:", problems))
     with torch.no_grad():
         for ours, theirs in moves:
-            ours.copy_(theirs)
+            ours.copy_(parted(theirs, ours))

@@ -94,7 +94,7 @@ def _train(ready: Prepared, out: Path, listener: Listener, checkpoint: Path | No
         task.model,
         _loss(train),
         _Encoded(ready, train),
-        optimizer(task.model, train.optimizer, betas=train.betas, eps=train.eps, weight_decay=train.weight_decay),
+        partial(optimizer, kind=train.optimizer, betas=train.betas, eps=train.eps, weight_decay=train.weight_decay),
         SCHEDULES[train.schedule](train.learning_rate, train.warmup, train.steps),
         _limits(train),
         folder=out,

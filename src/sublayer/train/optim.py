@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 import torch
 from torch import nn
 
+from sublayer.models.store import whole
+
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "adam": torch.optim.Adam,
     "adamw": torch.optim.AdamW,
@@ -36,4 +38,4 @@ def scale_gradients(parameters: Iterable[nn.Parameter], factor: float) -> None:
 def clip(parameters: Iterable[nn.Parameter], most: float) -> float:
     """Scale the gradients so that their joint norm is at most `most` (0: leave them); the norm before it."""
     limit = most if most > 0 else float("inf")
-    return float(torch.nn.utils.clip_grad_norm_(list(parameters), limit, foreach=True))
+    return float(whole(torch.nn.utils.clip_grad_norm_(list(parameters), limit, foreach=True)))

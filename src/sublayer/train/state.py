@@ -13,7 +13,8 @@ import torch
 from torch import nn
 
 from sublayer.errors import CheckpointError
-from sublayer.models.store import load_tensors, load_weights, plain, save_tensors, save_weights
+from sublayer.models.store import FORMAT, load_tensors, load_weights, parted, plain, save_tensors, weights, whole
+from sublayer.train.world import Alone, World
 
 
 @dataclass
@@ -33,25 +34,39 @@ class Position:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-def save(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, position: Position) -> Path:
-    """A folder `step-…` under `folder`, there only when it is whole."""
+def save(
+    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, position: Position, world: World | None = None
+) -> Path:
+    """A folder `step-…` under `folder`, there only when it is whole. All processes call it, the first one writes."""
+    world = world or Alone()
     done = folder / f"step-{position.step:08d}"
+    held, (tensors, numbers) = weights(model), _moments(model, optimizer)
+    generators = world.gathered(_generators())
+    if world.rank:
+        return done
     part = folder / f".{done.name}.part"
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
-    save_weights(model, part / "model.safetensors")
-    tensors, numbers = _moments(model, optimizer)
-    generators, generator_numbers = _generators()
-    save_tensors(tensors | generators, part / "state.safetensors")
-    state = {"position": asdict(position), "optimizer": numbers, "generators": generator_numbers}
+    save_tensors(held, part / "model.safetensors", FORMAT)
+    for rank, (states, _) in enumerate(generators):
+        tensors |= {f"generator/{rank}/{name}": state for name, state in states.items()}
+    save_tensors(tensors, part / "state.safetensors")
+    drawn = [others for _, others in generators]
+    state = {"position": asdict(position), "optimizer": numbers, "generators": drawn}
     (part / "state.json").write_text(json.dumps(state), encoding="utf-8")
     shutil.rmtree(done, ignore_errors=True)
     os.replace(part, done)
     return done
 
 
-def restore(checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Position:
-    """Put everything back; CheckpointError where the folder does not hold what it should."""
+def restore(
+    checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer, world: World | None = None
+) -> Position:
+    """Put everything back; CheckpointError where the folder does not hold what it should.
+
+    Random generators go on where as many processes train as did before.
+    """
+    world = world or Alone()
     try:
         state = json.loads((checkpoint / "state.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -60,7 +75,8 @@ def restore(checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer
     tensors = load_tensors(checkpoint / "state.safetensors")
     try:
         _put_moments(model, optimizer, tensors, state["optimizer"])
-        _put_generators(tensors, state["generators"])
+        if len(state["generators"]) == world.size:
+            _put_generators(tensors, world.rank, state["generators"][world.rank])
         return Position(**state["position"])
     except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
         raise CheckpointError(f"{checkpoint} does not hold what a checkpoint should: {error!r}") from None
@@ -90,7 +106,7 @@ def _moments(
     for name, parameter in _named(model, optimizer):
         for key, value in optimizer.state.get(parameter, {}).items():
             if isinstance(value, torch.Tensor):
-                tensors[f"optimizer/{key}/{name}"] = value
+                tensors[f"optimizer/{key}/{name}"] = whole(value)
             else:
                 numbers.setdefault(name, {})[key] = value
     return tensors, numbers
@@ -109,26 +125,31 @@ def _put_moments(
             moments.setdefault(name, {})[moment] = tensor
     for name, parameter in _named(model, optimizer):
         optimizer.state[parameter] = {
-            moment: value.to(parameter.device) if isinstance(value, torch.Tensor) else value
+            moment: _like(value, parameter) if isinstance(value, torch.Tensor) else value
             for moment, value in moments.pop(name, {}).items()
         }
     if moments:
         raise ValueError(f"moments of {', '.join(moments)}, which this model does not train")
 
 
+def _like(moment: torch.Tensor, parameter: nn.Parameter) -> torch.Tensor:
+    moment = moment.to(parameter.device)
+    return parted(moment, parameter) if moment.shape == parameter.shape else moment
+
+
 def _generators() -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    tensors = {"generator/torch": torch.get_rng_state()}
-    tensors |= {f"generator/cuda{i}": torch.cuda.get_rng_state(i) for i in range(torch.cuda.device_count())}
+    tensors = {"torch": torch.get_rng_state()}
+    if torch.cuda.is_initialized():
+        tensors["cuda"] = torch.cuda.get_rng_state()
     kind, keys, *rest = np.random.get_state()
     numpy_state = [str(kind), [int(k) for k in keys], *rest]
     return tensors, {"python": random.getstate(), "numpy": numpy_state}
 
 
-def _put_generators(tensors: dict[str, torch.Tensor], states: dict[str, Any]) -> None:
-    torch.set_rng_state(tensors["generator/torch"])
-    for i in range(torch.cuda.device_count()):
-        if f"generator/cuda{i}" in tensors:
-            torch.cuda.set_rng_state(tensors[f"generator/cuda{i}"], i)
+def _put_generators(tensors: dict[str, torch.Tensor], rank: int, states: dict[str, Any]) -> None:
+    torch.set_rng_state(tensors[f"generator/{rank}/torch"])
+    if torch.cuda.is_initialized():
+        torch.cuda.set_rng_state(tensors[f"generator/{rank}/cuda"])
     version, numbers, gauss = states["python"]
     random.setstate((version, tuple(numbers), gauss))
     np.random.set_state(states["numpy"])

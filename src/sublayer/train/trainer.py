@@ -1,5 +1,6 @@
 """The loop."""
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,12 +10,13 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from sublayer.models.store import save_weights
+from sublayer.models.store import FORMAT, save_tensors, weights
 from sublayer.train.loss import Loss, no_loss
 from sublayer.train.optim import clip, scale_gradients
 from sublayer.train.report import Listener, Progress
 from sublayer.train.schedule import Schedule
 from sublayer.train.state import Position, restore, rotate, save
+from sublayer.train.world import Alone, World
 
 
 class Batches(Protocol):
@@ -57,8 +59,11 @@ class Limits:
 class Trainer:
     """Trains `model` by `loss(model, batch)`.
 
-    validate  gives the metrics of the model as it stands
-    folder    where `model.safetensors` (the best, or the last without validation) and `checkpoints/` go
+    optimizer  makes the optimiser, once the model stands as it is trained
+    validate   gives the metrics of the model as it stands
+    folder     where `model.safetensors` (the best, or the last without validation) and `checkpoints/` go
+    world      the processes that train together; each runs this loop on its part of the batches. An update takes
+               `accumulate` batches a process.
     """
 
     def __init__(
@@ -66,7 +71,7 @@ class Trainer:
         model: nn.Module,
         loss: Callable[[Any, Any], Loss],
         batches: Batches,
-        optimizer: torch.optim.Optimizer,
+        optimizer: Callable[[nn.Module], torch.optim.Optimizer],
         schedule: Schedule,
         limits: Limits,
         *,
@@ -74,9 +79,12 @@ class Trainer:
         listener: Listener,
         validate: Callable[[], dict[str, float]] | None = None,
         watch: Watch | None = None,
+        world: World | None = None,
     ) -> None:
-        self.model, self.loss, self.batches = model, loss, batches
-        self.optimizer, self.schedule, self.limits = optimizer, schedule, limits
+        self.world = world or Alone()
+        self.loss = self.world.step(model, loss)
+        self.model, self.batches = model, batches
+        self.optimizer, self.schedule, self.limits = optimizer(model), schedule, limits
         self.folder, self.listener = folder, listener
         self.validate, self.watch = validate, watch or Watch()
         self.at = Position()
@@ -84,7 +92,7 @@ class Trainer:
 
     def resume(self, checkpoint: Path) -> None:
         """Go on from a checkpoint of this run."""
-        self.at = restore(checkpoint, self.model, self.optimizer)
+        self.at = restore(checkpoint, self.model, self.optimizer, self.world)
 
     def run(self) -> Position:
         """Train to the end; where the run stands then."""
@@ -95,9 +103,9 @@ class Trainer:
             self.listener.message(f"Nothing is left to do: the run ended at step {self.at.step}.")
             return self.at
         for group in self._groups():
-            self.at.seconds = time.monotonic() - begun
+            self.at.seconds = self._since(begun)
             self._update(group)
-            self.at.seconds = time.monotonic() - begun
+            self.at.seconds = self._since(begun)
             last = self._is_last()
             if self.validate is not None and (last or self.at.step % self.limits.validate_every == 0):
                 last = self._validate() or last
@@ -107,29 +115,36 @@ class Trainer:
                 break
         return self.at
 
-    def _groups(self) -> Iterator[list[Any]]:
-        """Micro-batches that make one update, epoch after epoch, from where the run stands."""
+    def _groups(self) -> Iterator[list[tuple[Any, bool]]]:
+        """The batches of this process that make one update, epoch after epoch, from where the run stands.
+
+        Where an epoch's last batches do not go round, a process that has none repeats one that counts for nothing.
+        """
         while True:
             rows = self.batches.epoch(self.at.epoch)
             while self.at.batch < len(rows):
-                upto = min(self.at.batch + self.limits.accumulate, len(rows))
-                group = [self.batches.make(r) for r in rows[self.at.batch : upto]]
-                self.at.batch = upto
-                yield group
+                group = rows[self.at.batch : self.at.batch + self.limits.accumulate * self.world.size]
+                mine = group[self.world.rank :: self.world.size]
+                idle = group[: len(mine) < math.ceil(len(group) / self.world.size)]
+                self.at.batch += len(group)
+                yield [(self.batches.make(r), True) for r in mine] + [(self.batches.make(r), False) for r in idle]
             self.at.epoch, self.at.batch = self.at.epoch + 1, 0
 
-    def _update(self, group: list[Any]) -> None:
+    def _update(self, group: list[tuple[Any, bool]]) -> None:
         summed = no_loss()
-        for batch in group:
-            loss = self.loss(self.model, batch)
-            loss.total.backward()
-            summed = Loss(summed.total, summed.nll + loss.nll.cpu(), summed.count + loss.count)
+        for number, (batch, counts) in enumerate(group, 1):
+            with self.world.collecting(last=number == len(group)):
+                loss = self.loss(batch)
+                (loss.total if counts else 0 * loss.total).backward()
+            if counts:
+                summed = Loss(summed.total, summed.nll + loss.nll.cpu(), summed.count + loss.count)
+        summed = self.world.sum(summed)
         self.at.step += 1
         rate = self.schedule(self._effective_step())
         if summed.count == 0:
             self.at.skipped += 1
         else:
-            scale_gradients(self.model.parameters(), 1 / summed.count)
+            scale_gradients(self.model.parameters(), self.world.size / summed.count)
             if self.limits.clip:
                 clip(self.model.parameters(), self.limits.clip)
             for settings in self.optimizer.param_groups:
@@ -164,12 +179,13 @@ class Trainer:
     def _validate(self) -> bool:
         """Whether the run has waited long enough for a better one."""
         assert self.validate is not None
-        metrics = self.validate()
+        with self.world.whole():
+            metrics = self.world.agreed(self.validate())
         self.model.train()
         score = metrics[self.watch.metric]
         if self.watch.better(score, self.at.best):
             self.at.best, self.at.best_step, self.at.waited = score, self.at.step, 0
-            save_weights(self.model, self.folder / "model.safetensors")
+            self._keep()
         else:
             self.at.waited += 1
         best = {"best": self.at.best, "best_step": self.at.best_step}
@@ -184,11 +200,22 @@ class Trainer:
     def _waited_enough(self) -> bool:
         return 0 < self.watch.patience <= self.at.waited
 
+    def _keep(self) -> None:
+        held = weights(self.model)
+        if self.world.rank == 0:
+            save_tensors(held, self.folder / "model.safetensors", FORMAT)
+
     def _save(self) -> None:
         if self.validate is None:
-            save_weights(self.model, self.folder / "model.safetensors")
-        save(self.folder / "checkpoints", self.model, self.optimizer, self.at)
-        rotate(self.folder / "checkpoints", self.limits.keep)
+            self._keep()
+        save(self.folder / "checkpoints", self.model, self.optimizer, self.at, self.world)
+        if self.world.rank == 0:
+            rotate(self.folder / "checkpoints", self.limits.keep)
+        self.world.agreed(None)  # nobody goes on before all is written
+
+    def _since(self, begun: float) -> float:
+        seconds = time.monotonic() - begun
+        return float(self.world.agreed(seconds)) if self.limits.minutes else seconds
 
     def _effective_step(self) -> float:
         """The updates so far, or further on where the clock runs ahead of them."""
