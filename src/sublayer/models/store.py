@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from sublayer.errors import CheckpointError, ConfigError, listing
-from sublayer.nn import PackedAttention
+from sublayer.nn import Int8Linear, PackedAttention
 
 
 def plain(name: str) -> str:
@@ -43,7 +43,7 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
 
 def save_weights(model: nn.Module, path: Path) -> None:
     """Every tensor once, under the first of its names. ConfigError for an inference form."""
-    if any(isinstance(part, PackedAttention) for part in model.modules()):
+    if any(isinstance(part, PackedAttention | Int8Linear) for part in model.modules()):
         raise ConfigError("This is an inference form, which cannot be saved. Save the model that it was made from.")
     state = {plain(name): tensor for name, tensor in model.state_dict().items()}
     save_tensors({names[0]: state[names[0]] for names in tied(model)}, path, {"format": "pt"})
