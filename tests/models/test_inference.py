@@ -6,9 +6,18 @@ from torch import nn
 
 from sublayer.errors import ConfigError, ShapeError
 from sublayer.inspect import attention_maps
-from sublayer.models import save_weights
+from sublayer.models import inference, save_weights
 from sublayer.models.decoding import TranslationDecoding
-from sublayer.nn import DecoderCache, Encoder, EncoderLayer, FeedForward, Mask, MultiHeadAttention, PackedAttention
+from sublayer.nn import (
+    DecoderCache,
+    Encoder,
+    EncoderLayer,
+    FeedForward,
+    Int8Linear,
+    Mask,
+    MultiHeadAttention,
+    PackedAttention,
+)
 
 VARIANTS = [
     {},
@@ -118,3 +127,57 @@ def test_packed_attention_continues_from_a_cache(tiny):
     cache = DecoderCache(2)
     steps = [prepared(ids[:, a:b], cache=cache) for a, b in ((0, 3), (3, 4), (4, 7))]
     torch.testing.assert_close(torch.cat(steps, 1), prepared(ids), atol=1e-5, rtol=0)
+
+
+def int8_maps(model):
+    return [name for name, part in model.named_modules() if isinstance(part, Int8Linear)]
+
+
+@pytest.fixture
+def all_maps_are_large(monkeypatch):
+    monkeypatch.setattr(inference, "LARGE", 0)
+
+
+@pytest.mark.parametrize("settings", VARIANTS, ids=str)
+def test_int8_is_close(tiny, ragged, all_maps_are_large, settings):
+    model, keep = tiny(**settings), ragged([6, 4])
+    src, trg = torch.randint(13, (2, 6)), torch.randint(11, (2, 5))
+    prepared = model.for_inference(quantize="int8")
+    names = set(int8_maps(prepared))
+    assert not any(isinstance(part, nn.Linear) for part in prepared.modules())
+    assert {"project", "encoder.layers.0.self_attn.in_proj", "decoder.layers.1.cross_attn.k_proj"} <= names
+    expected, found = model(src, trg, keep), prepared(src, trg, keep)
+    assert 0 < (found - expected).norm() / expected.norm() < 0.05
+    decoding = TranslationDecoding(prepared, src, Mask.padding(keep))
+    steps = torch.stack([decoding.step(trg[:, t : t + 1]) for t in range(5)], 1)
+    torch.testing.assert_close(steps, found.log_softmax(-1), atol=0.1, rtol=0)
+
+
+def test_int8_is_for_large_maps(tiny, monkeypatch):
+    model = tiny()
+    assert int8_maps(model.for_inference(quantize="int8")) == []
+    large = model.encoder.layers[0].ffn.up.weight.numel()
+    monkeypatch.setattr(inference, "LARGE", large)
+    linear = {name: part.weight.numel() for name, part in model.named_modules() if isinstance(part, nn.Linear)}
+    attention = {name for name in int8_maps(model.for_inference(quantize="int8")) if "ffn" not in name}
+    assert {n for n, size in linear.items() if size >= large} == {n for n in linear if "ffn" in n}
+    assert attention == {f"{side}coder.layers.{i}.self_attn.in_proj" for side in ("en", "de") for i in (0, 1)}
+    assert isinstance(model.encoder.layers[0].ffn.up, nn.Linear)
+
+
+def test_a_tied_embedding_stays_as_it_is(tiny, all_maps_are_large):
+    model = tiny(tie="target")
+    prepared = model.for_inference(quantize="int8")
+    assert torch.equal(prepared.target_embed.tokens.weight, model.target_embed.tokens.weight)
+
+
+def test_int8_cannot_be_saved_either(tiny, all_maps_are_large, tmp_path):
+    with pytest.raises(ConfigError, match="inference form, which cannot be saved"):
+        save_weights(
+            nn.Sequential(tiny("encoder").for_inference(quantize="int8").encoder.layers[0].ffn), tmp_path / "m"
+        )
+
+
+def test_another_quantization_is_refused(tiny):
+    with pytest.raises(ConfigError, match="quantize='int4' is unknown. Write quantize='int8', or leave it out"):
+        tiny().for_inference(quantize="int4")

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from sublayer.errors import CheckpointError, ConfigError, listing
-from sublayer.nn import PackedAttention
+from sublayer.nn import Int8Linear, PackedAttention
 
 FORMAT = {"format": "pt"}  # what other programs look for in the file
 
@@ -48,7 +48,7 @@ def weights(model: nn.Module) -> dict[str, Tensor]:
 
     ConfigError for an inference form.
     """
-    if any(isinstance(part, PackedAttention) for part in model.modules()):
+    if any(isinstance(part, PackedAttention | Int8Linear) for part in model.modules()):
         raise ConfigError("This is an inference form, which cannot be saved. Save the model that it was made from.")
     state = {plain(name): tensor for name, tensor in model.state_dict().items()}
     return {names[0]: whole(state[names[0]]) for names in tied(model)}

@@ -1,5 +1,5 @@
 """The parts, to be read in this order: polarity, documents, mask, norm, dropout, connection, feedforward, kernel,
-local, cache, linear, attention, position, bias, embedding, layer, stack, init, packed."""
+local, cache, linear, attention, position, bias, embedding, layer, stack, init, packed, int8."""
 
 from sublayer.nn.attention import MultiHeadAttention as MultiHeadAttention
 from sublayer.nn.bias import Alibi as Alibi
@@ -19,6 +19,7 @@ from sublayer.nn.feedforward import GLU as GLU
 from sublayer.nn.feedforward import FeedForward as FeedForward
 from sublayer.nn.feedforward import GatedFeedForward as GatedFeedForward
 from sublayer.nn.feedforward import SwiGLU as SwiGLU
+from sublayer.nn.int8 import Int8Linear as Int8Linear
 from sublayer.nn.kernel import Eager as Eager
 from sublayer.nn.kernel import Fused as Fused
 from sublayer.nn.kernel import attention as attention
