@@ -2,12 +2,16 @@
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sublayer.cli.options import Beam, Run, SearchSettings, TrustCode, searching
+
+if TYPE_CHECKING:
+    from sublayer.tasks.base import Prediction
 
 
 def predict(
@@ -17,12 +21,14 @@ def predict(
     set: SearchSettings = None,
     nbest: Annotated[int | None, typer.Option(min=1, help="answers a line: number, score, text")] = None,
     scores: Annotated[bool, typer.Option("--scores", help="score, tab, text")] = False,
+    alignments: Annotated[
+        bool, typer.Option("--alignments", help="after the text the words it comes from: 0-0 2-1, source and target")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="an object a line, with tokens and scores")] = False,
     engine: Annotated[str, typer.Option(help="native, ctranslate2, onnx, or auto: the fastest that fits")] = "native",
     trust_code: TrustCode = False,
 ) -> None:
     """Lines in, lines out, in order and as they come; an empty line gives an empty line."""
-    from dataclasses import asdict
     from functools import partial
 
     from sublayer.data import read_lines
@@ -37,18 +43,26 @@ def predict(
     typed = file is None and sys.stdin.isatty()
     lines = read_lines(sys.stdin.buffer if file is None else file)
     long: list[str] = []
-    answers = task.predict(lines, search=search, window=1 if typed else 1024, too_long=long.append)
+    window = 1 if typed else 1024
+    answers = task.predict(lines, search=search, alignments=alignments, window=window, too_long=long.append)
     for number, found in enumerate(answers, 1):
         if as_json:
-            print(json.dumps({"line": number, "answers": [asdict(a) for a in found]}, ensure_ascii=False))
-        elif search.nbest > 1:
-            for answer in found:
-                print(f"{number}\t{answer.score:.6f}\t{answer.text}")
-        elif scores:
-            print(f"{found[0].score:.6f}\t{found[0].text}")
+            print(json.dumps({"line": number, "answers": [_record(a) for a in found]}, ensure_ascii=False))
         else:
-            print(found[0].text)
+            for answer in found if search.nbest > 1 else found[:1]:
+                before = [str(number)] if search.nbest > 1 else []
+                print(*before, *_fields(answer, scores or search.nbest > 1, alignments), sep="\t")
         if typed:
             sys.stdout.flush()
     if long:
         raise DataError(listing("These lines are longer than the model can read, and were left empty:", long))
+
+
+def _fields(answer: "Prediction", scores: bool, alignments: bool) -> list[str]:
+    aligned = "" if answer.alignment is None else answer.alignment.pharaoh()
+    return [*([f"{answer.score:.6f}"] if scores else []), answer.text, *([aligned] if alignments else [])]
+
+
+def _record(answer: "Prediction") -> dict[str, Any]:
+    """All of an answer; its alignment where it was asked for."""
+    return {name: value for name, value in asdict(answer).items() if name != "alignment" or value is not None}
