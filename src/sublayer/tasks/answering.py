@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from math import exp
 
 import torch
 
@@ -11,12 +12,13 @@ from sublayer.data.bucket import TokenBatches
 from sublayer.data.examples import Pair, group
 from sublayer.errors import DataError
 from sublayer.evaluate import Score, evaluate_texts, perplexity
-from sublayer.generate import Decoding, Ensemble, Hypothesis
-from sublayer.tasks.base import Prediction
+from sublayer.generate import Decoding, Ensemble, ForcedPrefix, Guided, Hypothesis, alternatives
+from sublayer.tasks.base import Alternative, Prediction
 from sublayer.tasks.given import BATCH_TOKENS, WINDOW, Given, Source, longest
 from sublayer.tasks.reading import predictions
 from sublayer.tasks.search import Search
-from sublayer.tasks.searching import decoding_of, hypotheses
+from sublayer.tasks.searching import decoding_of, hypotheses, never, tokens
+from sublayer.tasks.streaming import pieces
 
 
 class Answering(Given):
@@ -78,6 +80,50 @@ class Answering(Given):
         asked = [(line, h) for (_, line), answers in zip(lines, found, strict=True) for h in answers]
         written = iter(predictions(self.members[0], asked, search, alignments))
         return [[next(written) for _ in answers] or [NO_ANSWER] for answers in found]
+
+    @torch.inference_mode()
+    def stream(self, text: str, *, search: Search | None = None) -> Iterator[str]:
+        """The answer to one text in pieces, each as soon as nothing can change it any more; end to end they are the
+        text that `predict` gives. The models themselves write it, whatever the engine.
+
+        ConfigError for settings that compare several answers (beam, groups, nbest, require) or change them afterwards
+        (replace_unknown); DataError for a text that is longer than the model can read.
+        """
+        search = search or self.search
+        if text.strip():
+            source = self._source(text)
+            written = tokens(self, self.decoding([source]), source[0], search)
+            yield from pieces(written, self.target, search.stop_strings)
+
+    @torch.inference_mode()
+    def alternatives(
+        self, text: str, prefix: str = "", n: int = 5, *, search: Search | None = None
+    ) -> list[Alternative]:
+        """The n likeliest tokens after the first tokens of an answer, likeliest first; none for an empty text.
+
+        prefix  what the answer begins with, as the target's tokenizer cuts it; it takes the place of `search.prefix`
+
+        The probabilities are the model's own: rules of the search bear on the answers alone. An answer that is cut
+        behind its token at once may be too long for `max_ratio` and `max_extra`.
+        """
+        if not text.strip():
+            return []
+        search = (search or self.search).model_copy(update={"prefix": ""})
+        source, begun, target = self._source(text), self.target.encode(prefix), self.target
+        start = torch.tensor([[target.bos, *begun]], device=self.device)
+        [found] = alternatives(self.decoding([source]), start, n, never=never(target, search))
+        forced = ForcedPrefix([[*begun, token] for token, _ in found])
+        sources = [source] * len(found)
+        answers = hypotheses(self, Guided(self.decoding(sources), forced), [ids[0] for ids in sources], search)
+        read = predictions(self.members[0], [(text, each[0]) for each in answers], search, alignments=False)
+        return [Alternative(target.piece(t), exp(logp), a) for (t, logp), a in zip(found, read, strict=True)]
+
+    def _source(self, text: str) -> Source:
+        [source] = self.read([text])
+        if problem := self.problem(source):
+            _refuse(problem)
+        self.eval()
+        return source
 
     def evaluate(
         self,

@@ -48,6 +48,15 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """A token that could come next, how likely it is, and the best answer that goes on with it."""
+
+    token: str
+    probability: float
+    answer: Prediction
+
+
+@dataclass(frozen=True, slots=True)
 class Scored:
     """A given target under the model: log-probability in nats, EOS counted."""
 

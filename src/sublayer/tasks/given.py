@@ -86,7 +86,7 @@ class Given(ABC):
         for member, ids in zip(self.members, zip(*sources, strict=True), strict=True):
             batch = member.batch(list(zip(ids, targets, strict=True)))
             logp = logits(member.model, batch).float().log_softmax(-1)
-            each.append(logp.gather(-1, batch.labels[:, None])[:, 0].to(self.device))
+            each.append(logp.gather(-1, batch.labels[:, None])[:, 0])
         return torch.stack(each).logsumexp(0) - math.log(len(each))
 
     def align(self, pairs: Iterable[Pair], *, layer: int | None = None) -> Iterator[Alignment]:

@@ -1,7 +1,7 @@
 """Answers to a batch of sources, as a run's search settings say."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -9,21 +9,26 @@ import torch
 from torch import Tensor
 
 from sublayer.data.batch import pad
+from sublayer.errors import ConfigError
 from sublayer.generate import (
     GNMT,
     Banks,
     Decoding,
+    Draw,
     Guided,
     Hypothesis,
     Length,
     Power,
     Required,
+    Token,
     beam_search,
     diverse_beam_search,
     early,
     exact,
     greedy,
+    likeliest,
     sample,
+    stream,
 )
 from sublayer.generate.candidates import continuations
 from sublayer.models.decoding import TranslationDecoding
@@ -104,12 +109,36 @@ def _begin(
     task: Writer, decoding: Decoding, ids: Sequence[Sequence[int]], search: Search
 ) -> tuple[Decoding, Required | None, Tensor, dict[str, Any]]:
     """The decoding under its rules, the phrases among them, what every row begins with, and settings of any search."""
+    if search.replace_unknown and task.target.kind not in ("char", "word", "split"):
+        raise ConfigError(
+            f"search.replace_unknown puts words of the source where unknown ones would stand. A target of kind "
+            f"{task.target.kind!r} has no unknown words: leave it out, or train with targets of kind word."
+        )
     longest = longest_answers(task, ids, search)
     rules, required = rules_of(task.target, ids, search, longest)
     guided = Guided(decoding, *rules) if rules else decoding
     start = torch.full((len(ids), 1), task.target.bos, device=task.device)
-    never = (task.target.pad, task.target.unk, task.target.bos)
-    return guided, required, start, {"eos": task.target.eos, "max_len": longest, "never": never}
+    return guided, required, start, {"eos": task.target.eos, "max_len": longest, "never": never(task.target, search)}
+
+
+def never(target: Tokenizer, search: Search) -> list[int]:
+    """The tokens that no answer holds."""
+    return [target.pad, target.bos, *([] if search.replace_unknown else [target.unk])]
+
+
+def tokens(task: Writer, decoding: Decoding, ids: Sequence[int], search: Search) -> Iterator[Token]:
+    """The one answer to a source, token by token: greedy, or drawn. ConfigError for settings that compare answers or
+    change them afterwards."""
+    others = [name for name in ("beam", "groups", "nbest") if getattr(search, name) > 1]
+    others += [name for name in ("require", "replace_unknown") if getattr(search, name)]
+    if others:
+        raise ConfigError(
+            f"search.{', search.'.join(others)}: an answer that is shown while it is written is the only one, and "
+            "stays as it is. Leave them out, or do not stream."
+        )
+    guided, _, start, common = _begin(task, decoding, [ids], search)
+    choose = Draw(keys=_keys([ids]), **_drawn(search)) if search.temperature else likeliest
+    return stream(guided, start, choose=choose, **common)
 
 
 def _keys(ids: Sequence[Sequence[int]]) -> list[int]:
