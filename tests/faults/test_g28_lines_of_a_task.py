@@ -5,7 +5,7 @@ import random
 import pytest
 from tests.runs import reverse_task, words
 
-from sublayer.tasks import translate
+from sublayer.tasks import answering
 from sublayer.tasks.search import Search
 
 LINES = ["a", "eabcd", "", "bc", "abcdeabcdeabcde", "dd", "   ", *words()[:20], "abcde" * 8]
@@ -28,7 +28,7 @@ def numbers(found):
 @pytest.mark.parametrize("tokens", [1, 60, 300, 10**6])
 def test_any_batch_size(task, monkeypatch, search, tokens):
     expected = [next(task.predict([line], search=search)) for line in LINES]
-    monkeypatch.setattr(translate, "BATCH_TOKENS", tokens)
+    monkeypatch.setattr(answering, "BATCH_TOKENS", tokens)
     for window in (1, 3, 64):
         found = list(task.predict(LINES, search=search, window=window))
         assert flat(found) == flat(expected)

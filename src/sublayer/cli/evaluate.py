@@ -12,6 +12,8 @@ from sublayer.cli.options import (
     SearchSettings,
     SkipBad,
     TrustCode,
+    With,
+    loaded,
     pairs_of,
     recipe_of,
     searching,
@@ -21,6 +23,7 @@ from sublayer.cli.options import (
 def evaluate(
     run: Run,
     file: PairFiles,
+    others: With = None,
     metric: Annotated[list[str] | None, typer.Option(help="one or more; those of the run by default")] = None,
     beam: Beam = None,
     set: SearchSettings = None,
@@ -30,10 +33,8 @@ def evaluate(
     trust_code: TrustCode = False,
 ) -> None:
     """Scores of the answers against the targets, with counts, signatures and intervals."""
-    from sublayer.tasks.bundle import load
-
     pairs = pairs_of(run, file, skip_bad)
-    task = load(run, trust_code=trust_code).for_inference()
+    task = loaded(run, others, trust_code).for_inference()
     if not metric:
         train = recipe_of(run).train
         metric = [*(train.validate_metrics if train else ()), "loss", "perplexity"]

@@ -7,14 +7,17 @@ import typer
 
 if TYPE_CHECKING:
     from sublayer.data import Pairs
+    from sublayer.tasks.ensemble import Ensemble
     from sublayer.tasks.recipe import Recipe
     from sublayer.tasks.search import Search
+    from sublayer.tasks.translate import Translate
 
 Run = Annotated[Path, typer.Argument(help="run folder")]
 PairFiles = Annotated[list[Path], typer.Argument(help="pairs: one TSV or JSONL, or two parallel files")]
 Beam = Annotated[int | None, typer.Option(min=1, help="hypotheses kept; 1 is greedy")]
 SearchSettings = Annotated[list[str] | None, typer.Option("--set", help="search.key=value, over the run's")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="leave out bad lines, count and list them")]
+With = Annotated[list[Path] | None, typer.Option("--with", help="another run that answers together with this one")]
 TrustCode = Annotated[bool, typer.Option("--trust-code", help="let the run name classes of your own")]
 
 
@@ -25,6 +28,16 @@ def recipe_of(run: Path) -> "Recipe":
 
     path = run / "recipe.yaml"
     return read_recipe(path) if path.exists() else Recipe()
+
+
+def loaded(run: Path, others: list[Path] | None, trust_code: bool) -> "Translate | Ensemble":
+    """The run, alone or together with the others."""
+    from sublayer.tasks.bundle import load
+    from sublayer.tasks.ensemble import Ensemble
+
+    runs = [run, *(others or [])]
+    tasks = [load(folder, trust_code=trust_code) for folder in runs]
+    return Ensemble(tasks, [str(folder) for folder in runs]) if others else tasks[0]
 
 
 def pairs_of(run: Path, files: list[Path], skip_bad: bool) -> "Pairs":

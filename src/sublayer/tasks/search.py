@@ -37,6 +37,9 @@ class Search(BaseModel):
     require: list[str] = Field(default_factory=list, description="phrases that come")
     prefix: str = Field("", description="what every answer begins with")
     stop_strings: list[str] = Field(default_factory=list, description="an answer ends before the first of them")
+    replace_unknown: bool = Field(
+        False, description="unknown words may come, and read as the source words they align with"
+    )
 
     @model_validator(mode="after")
     def _together(self) -> Search:
@@ -82,6 +85,7 @@ BEYOND_A_BEAM = (
     "require",
     "prefix",
     "stop_strings",
+    "replace_unknown",
 )
 
 

@@ -1,7 +1,7 @@
 """Answers to a batch of sources, as a run's search settings say."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -9,20 +9,26 @@ import torch
 from torch import Tensor
 
 from sublayer.data.batch import pad
+from sublayer.errors import ConfigError
 from sublayer.generate import (
     GNMT,
     Banks,
     Decoding,
+    Draw,
     Guided,
     Hypothesis,
     Length,
     Power,
+    Required,
+    Token,
     beam_search,
     diverse_beam_search,
     early,
     exact,
     greedy,
+    likeliest,
     sample,
+    stream,
 )
 from sublayer.generate.candidates import continuations
 from sublayer.models.decoding import TranslationDecoding
@@ -33,11 +39,9 @@ from sublayer.tasks.search import Search
 from sublayer.text import Tokenizer
 
 
-class Searchable(Protocol):
+class Writer(Protocol):
     """What of a task the search needs. `limit` bounds the tokens of an answer."""
 
-    model: EncoderDecoder
-    source: Tokenizer
     target: Tokenizer
 
     @property
@@ -45,6 +49,13 @@ class Searchable(Protocol):
 
     @property
     def device(self) -> torch.device: ...
+
+
+class Searchable(Writer, Protocol):
+    """A `Writer` with one model, and with what that reads."""
+
+    model: EncoderDecoder
+    source: Tokenizer
 
 
 class Engine(Protocol):
@@ -62,31 +73,26 @@ class Native:
     name = "native"
 
     def find(self, task: Searchable, ids: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
-        source, lengths = pad([[*row, task.source.eos] for row in ids], task.source.pad)
-        mask = Mask.lengths(lengths.to(task.device)) if int(lengths.min()) < source.size(1) else None
-        return hypotheses(task, TranslationDecoding(task.model, source.to(task.device), mask), ids, search)
+        return hypotheses(task, decoding_of(task, ids), ids, search)
+
+
+def decoding_of(task: Searchable, ids: Sequence[Sequence[int]]) -> TranslationDecoding:
+    """The model after it has read these sources, token ids without specials."""
+    source, lengths = pad([[*row, task.source.eos] for row in ids], task.source.pad)
+    mask = Mask.lengths(lengths.to(task.device)) if int(lengths.min()) < source.size(1) else None
+    return TranslationDecoding(task.model, source.to(task.device), mask)
 
 
 def hypotheses(
-    task: Searchable, decoding: Decoding, ids: Sequence[Sequence[int]], search: Search
+    task: Writer, decoding: Decoding, ids: Sequence[Sequence[int]], search: Search
 ) -> list[list[Hypothesis]]:
     """The search that the settings ask for, over any decoding of these sources. A source for which nothing may come,
     its rules contradicting each other, has one empty hypothesis that is not finished."""
-    longest = longest_answers(task, ids, search)
-    rules, required = rules_of(task.target, ids, search, longest)
-    guided = Guided(decoding, *rules) if rules else decoding
-    start = torch.full((len(ids), 1), task.target.bos, device=task.device)
-    common: dict[str, Any] = {
-        "eos": task.target.eos,
-        "max_len": longest,
-        "length": length_rule(search),
-        "never": (task.target.pad, task.target.unk, task.target.bos),
-    }
+    guided, required, start, common = _begin(task, decoding, ids, search)
+    common["length"] = length_rule(search)
     stop = exact if search.stop == "exact" else early
     if search.temperature:
-        keys = [crc32(repr(list(row)).encode()) for row in ids]
-        drawn = {name: getattr(search, name) for name in ("seed", "temperature", "top_k", "top_p", "min_p")}
-        found = sample(guided, start, n=search.nbest, keys=keys, **drawn, **common)
+        found = sample(guided, start, n=search.nbest, keys=_keys(ids), **_drawn(search), **common)
     elif search.groups > 1:
         found = diverse_beam_search(
             guided, start, beam=search.beam, groups=search.groups, diversity=search.diversity, stop=stop, **common
@@ -99,10 +105,54 @@ def hypotheses(
     return [answers[: search.nbest] or [NOTHING] for answers in found]
 
 
+def _begin(
+    task: Writer, decoding: Decoding, ids: Sequence[Sequence[int]], search: Search
+) -> tuple[Decoding, Required | None, Tensor, dict[str, Any]]:
+    """The decoding under its rules, the phrases among them, what every row begins with, and settings of any search."""
+    if search.replace_unknown and task.target.kind not in ("char", "word", "split"):
+        raise ConfigError(
+            f"search.replace_unknown puts words of the source where unknown ones would stand. A target of kind "
+            f"{task.target.kind!r} has no unknown words: leave it out, or train with targets of kind word."
+        )
+    longest = longest_answers(task, ids, search)
+    rules, required = rules_of(task.target, ids, search, longest)
+    guided = Guided(decoding, *rules) if rules else decoding
+    start = torch.full((len(ids), 1), task.target.bos, device=task.device)
+    return guided, required, start, {"eos": task.target.eos, "max_len": longest, "never": never(task.target, search)}
+
+
+def never(target: Tokenizer, search: Search) -> list[int]:
+    """The tokens that no answer holds."""
+    return [target.pad, target.bos, *([] if search.replace_unknown else [target.unk])]
+
+
+def tokens(task: Writer, decoding: Decoding, ids: Sequence[int], search: Search) -> Iterator[Token]:
+    """The one answer to a source, token by token: greedy, or drawn. ConfigError for settings that compare answers or
+    change them afterwards."""
+    others = [name for name in ("beam", "groups", "nbest") if getattr(search, name) > 1]
+    others += [name for name in ("require", "replace_unknown") if getattr(search, name)]
+    if others:
+        raise ConfigError(
+            f"search.{', search.'.join(others)}: an answer that is shown while it is written is the only one, and "
+            "stays as it is. Leave them out, or do not stream."
+        )
+    guided, _, start, common = _begin(task, decoding, [ids], search)
+    choose = Draw(keys=_keys([ids]), **_drawn(search)) if search.temperature else likeliest
+    return stream(guided, start, choose=choose, **common)
+
+
+def _keys(ids: Sequence[Sequence[int]]) -> list[int]:
+    return [crc32(repr(list(row)).encode()) for row in ids]
+
+
+def _drawn(search: Search) -> dict[str, Any]:
+    return {name: getattr(search, name) for name in ("seed", "temperature", "top_k", "top_p", "min_p")}
+
+
 NOTHING = Hypothesis((), -math.inf, -math.inf, (), False)
 
 
-def longest_answers(task: Searchable, ids: Sequence[Sequence[int]], search: Search) -> Tensor:
+def longest_answers(task: Writer, ids: Sequence[Sequence[int]], search: Search) -> Tensor:
     """How many tokens each answer may have, EOS counted (B,)."""
     lengths = torch.tensor([len(row) + 1 for row in ids])
     return (search.max_ratio * lengths + search.max_extra).clamp(max=task.limit).long()

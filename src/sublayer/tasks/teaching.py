@@ -27,6 +27,10 @@ def logits(model: EncoderDecoder, batch: PairBatch | PackedPairs) -> Tensor:
         source, target = Mask.packed(batch.source_lengths, device), Mask.packed(batch.target_lengths, device)
         memory = model.encode(batch.source, source)
         return model.project(model.decode(batch.target_in, memory, target, source.seen_from(target))[0])
+    return model.project(states(model, batch, batch.target_in)[batch.target_keep])
+
+
+def states(model: EncoderDecoder, batch: PairBatch, target: Tensor) -> Tensor:
+    """(B, T, D) of the decoder that reads these targets (B, T), padding on the right."""
     mask = None if batch.source_keep is None else Mask.padding(batch.source_keep)
-    memory = model.encode(batch.source, mask)
-    return model.project(model.decode(batch.target_in, memory, None, mask)[batch.target_keep])
+    return model.decode(target, model.encode(batch.source, mask), None, mask)

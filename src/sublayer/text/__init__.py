@@ -3,5 +3,6 @@
 from sublayer.text.special import BOS, EOS, PAD, SPECIALS, UNK, UNKNOWN
 from sublayer.text.tokenizer import Tokenizer
 from sublayer.text.train import KINDS, train_tokenizer
+from sublayer.text.units import Words
 
-__all__ = ["BOS", "EOS", "KINDS", "PAD", "SPECIALS", "UNK", "UNKNOWN", "Tokenizer", "train_tokenizer"]
+__all__ = ["BOS", "EOS", "KINDS", "PAD", "SPECIALS", "UNK", "UNKNOWN", "Tokenizer", "Words", "train_tokenizer"]

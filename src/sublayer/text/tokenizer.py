@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self, final
 
@@ -10,8 +10,10 @@ import tokenizers
 
 from sublayer.errors import CheckpointError, DataError, listing
 from sublayer.text.special import FEATURE, PART, SPECIALS, UNKNOWN
+from sublayer.text.units import Slice, Words
 
 KEY = "sublayer"
+OF_BYTES = ("bpe", "unigram")
 
 
 @final
@@ -82,15 +84,33 @@ class Tokenizer:
         text: str = self._backend.decoder.decode([token for token in tokens if token])
         return text
 
+    def settled(self, ids: Iterable[int]) -> str:
+        """The beginning of ``decode(ids)`` that stays as it is whatever ids follow: a character may still lack bytes,
+        and a lemma its features."""
+        text = self.decode(ids)
+        if self.kind == "features":
+            return text.removesuffix("#")
+        return text.rstrip(UNKNOWN) if self.kind in OF_BYTES else text
+
     def tokens(self, text: str) -> list[str]:
         """The slice of the text that each id stands for, for pictures: one a token, unknown ones too.
 
         A character whose bytes are several tokens is shown at each of them.
         """
-        slices = [text[start:end] for start, end in self._encode(text).offsets]
-        if self.kind == "word":  # any white space may stand there
-            return [piece.lstrip() for piece in slices]
-        return [piece.removeprefix(self.separator) for piece in slices]
+        return self._pieces(text, self._encode(text).offsets)
+
+    def words(self, text: str) -> Words:
+        """The words of the text: runs without white space where tokens are parts of words, else a word a token."""
+        found = self._encode(text)
+        return self._words(text, found.ids, found.offsets)
+
+    def words_of(self, ids: Sequence[int], text: str) -> Words:
+        """``words`` of what the ids read as. The text is ``decode(ids)`` or its beginning; ids that lie behind it are
+        left out."""
+        starts = [len(self.settled(ids[:n])) for n in range(len(ids))]
+        kept = [i for i, start in enumerate(starts) if text[start:].removeprefix(self.separator)]
+        slices = [(starts[i], len(self.decode(ids[: i + 1]))) for i in kept]
+        return self._words(text, [ids[i] for i in kept], slices)
 
     def piece(self, id: int) -> str:
         """One token to read. Bytes that are no character by themselves stay in the vocabulary's spelling."""
@@ -140,6 +160,17 @@ class Tokenizer:
             raise CheckpointError(f"{path}: there is no such file; a run keeps its tokenizer there.") from None
         except (CheckpointError, UnicodeDecodeError) as error:
             raise CheckpointError(f"{path}: {error}") from None
+
+    def _pieces(self, text: str, slices: Iterable[Slice]) -> list[str]:
+        found = [text[start:end] for start, end in slices]
+        if self.kind == "word":  # any white space may stand there
+            return [piece.lstrip() for piece in found]
+        return [piece.removeprefix(self.separator) for piece in found]
+
+    def _words(self, text: str, ids: Sequence[int], slices: Sequence[Slice]) -> Words:
+        if self.kind in (*OF_BYTES, "wordpiece"):
+            return Words.between_spaces(text, ids, slices)
+        return Words.one_a_token(ids, self._pieces(text, slices))
 
     def _encode(self, text: str) -> tokenizers.Encoding:
         try:
