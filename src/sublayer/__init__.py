@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sublayer.interop.pretrained import from_pretrained as from_pretrained
     from sublayer.models.decoder import CausalLM as CausalLM
     from sublayer.models.encoder import EncoderModel as EncoderModel
     from sublayer.models.seq2seq import EncoderDecoder as EncoderDecoder
@@ -36,6 +37,7 @@ _PARTS = (
 _HOME = {
     **dict.fromkeys(_PARTS.split(), "sublayer.nn"),
     **dict.fromkeys("CausalLM EncoderDecoder EncoderModel Transformer".split(), "sublayer.models"),
+    "from_pretrained": "sublayer.interop.pretrained",
     "load": "sublayer.tasks.bundle",
 }
 __all__ = list(_HOME)

@@ -24,6 +24,7 @@ OPTIONAL = {
     "onnx": "onnx",
     "onnxscript": "onnxscript",
     "onnxruntime": "onnxruntime",
+    "huggingface_hub": "huggingface_hub",
 }
 NEEDS = {"errors": set(), "nn": {"torch"}, "text": {"tokenizers"}, "generate": {"torch"}}
 

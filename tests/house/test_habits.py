@@ -8,7 +8,7 @@ from tests.house.sources import MODULES, calls, imports, name_of, tracked, tree
 
 modules = pytest.mark.parametrize("path", MODULES, ids=name_of)
 UNSAFE = {"pickle", "dill", "joblib", "marshal", "shelve", "cloudpickle"}
-RUNS_CODE = {"eval", "exec", "compile", "torch.load", "torch.save", "yaml.unsafe_load", "yaml.full_load", "os.system"}
+RUNS_CODE = {"eval", "exec", "compile", "torch.save", "yaml.unsafe_load", "yaml.full_load", "os.system"}
 MACHINE = re.compile("|".join(["/" + "work/", "/" + "tmp/", "/" + "root/", "/" + "home/[a-z]", r"[A-Z]:\\Users"]))
 
 
@@ -22,6 +22,12 @@ def test_the_library_prints_nothing(path):
 def test_nothing_that_is_read_can_run(path):
     assert not {name.split(".")[0] for name in imports(path)} & UNSAFE
     assert not [f"{name} in line {line}" for line, name in calls(path) if name in RUNS_CODE]
+    loads = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Call) and called(node) == "torch.load"]
+    assert all("weights_only=True" in ast.unparse(node) for node in loads)
+
+
+def called(node):
+    return ast.unparse(node.func)
 
 
 @modules
@@ -30,7 +36,7 @@ def test_text_is_opened_as_utf8(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
             text = name in ("read_text", "write_text") or (name == "open" and not binary(node))
-            own = name == "write_text" and isinstance(node.func, ast.Name)  # tasks/folder.py: UTF-8 inside
+            own = name == "write_text" and isinstance(node.func, ast.Name)  # models/files.py: UTF-8 inside
             if text and not own:
                 assert "utf-8" in ast.unparse(node), f"line {node.lineno}"
 

@@ -7,6 +7,7 @@ from sublayer.errors import ConfigError
 from sublayer.models import ModelConfig
 from sublayer.models.build import ADDED, BIASED, TURNED
 from sublayer.models.config import KINDS
+from sublayer.models.heads import HEADS
 from sublayer.models.parts import FEEDFORWARDS, KERNELS, NORMS
 from sublayer.nn.feedforward import ACTIVATIONS
 
@@ -94,5 +95,6 @@ def test_the_names_are_those_that_build_knows():
         "norm": tuple(NORMS),
         "position": (*ADDED, *TURNED, *BIASED, "none"),
         "kernel": tuple(KERNELS),
+        "head": ("none", *HEADS),
     }
     assert typing.get_args(ModelConfig.model_fields["activation"].annotation) == tuple(ACTIVATIONS)

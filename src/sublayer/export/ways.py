@@ -14,7 +14,7 @@ from sublayer.errors import ConfigError, listing, nearest
 from sublayer.export import ctranslate2, onnx, program
 from sublayer.export.compare import Comparison, compare
 from sublayer.models.config import ModelConfig
-from sublayer.tasks.folder import read_json, write_json
+from sublayer.models.files import read_json, write_json
 from sublayer.tasks.search import Search
 from sublayer.tasks.searching import Engine
 from sublayer.tasks.translate import Translate

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
 from sublayer.errors import CheckpointError, listing
-from sublayer.models.store import place, plain
+from sublayer.models.store import place, plain, tied
 
 Tensors = Mapping[str, Tensor]
 
@@ -115,13 +116,18 @@ def invert(table: Table, ours: Tensors) -> dict[str, Tensor]:
 
 
 def load(model: nn.Module, table: Table, theirs: Tensors, origin: str = "The other model") -> None:
-    """Copy their tensors into our model.
+    """Copy their tensors into our model; of those that are tied here, any one will do.
 
     CheckpointError, in their names, with every leftover, hole and wrong shape; the model then stays as it was.
     """
     wanted = invert(table, {plain(name): x.to("meta") for name, x in model.state_dict().items()})
     given = table.needed(theirs)
-    problems = _shapes("missing", {name: x for name, x in wanted.items() if name not in given})
+    here = convert(table, {name: x for name, x in given.items() if name in wanted}).keys()
+    held = {name for names in tied(model) if not here.isdisjoint(names) for name in names}
+    absent = {name: x for name, x in wanted.items() if name not in given}
+    problems = _shapes(
+        "missing", {name: x for name, x in absent.items() if not convert(table, {name: x}).keys() <= held}
+    )
     problems += _shapes("not used", {name: x for name, x in given.items() if name not in wanted})
     problems += [
         f"shape: {name} is {tuple(given[name].shape)}, expected {tuple(x.shape)}"
@@ -144,6 +150,10 @@ def _all(template: str, tensors: Tensors) -> list[tuple[str, dict[str, str]]]:
 
 def _found(template: str, name: str) -> dict[str, str] | None:
     """What {i} and {p} stand for in this name; None where the template means another."""
-    pattern = re.escape(template).replace(r"\{i\}", r"(?P<i>\d+)").replace(r"\{p\}", "(?P<p>weight|bias)")
-    match = re.fullmatch(pattern, name)
+    match = _pattern(template).fullmatch(name)
     return None if match is None else match.groupdict()
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile(re.escape(template).replace(r"\{i\}", r"(?P<i>\d+)").replace(r"\{p\}", "(?P<p>weight|bias)"))

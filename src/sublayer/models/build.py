@@ -1,13 +1,15 @@
 """From a config to a model: the only reader of a config. Below it there are numbers and parts."""
 
 from functools import partial
+from typing import Any
 
 from torch import nn
 
 from sublayer.errors import ConfigError
 from sublayer.models.config import ModelConfig
 from sublayer.models.decoder import CausalLM
-from sublayer.models.encoder import EncoderModel
+from sublayer.models.encoder import EncoderModel, EncoderWithHead
+from sublayer.models.heads import HEADS, MaskedLM
 from sublayer.models.parts import FEEDFORWARDS, KERNELS, NORMS, OF_SELF_ATTENTION, Factory, factory
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import (
@@ -27,7 +29,7 @@ from sublayer.nn import (
     init,
 )
 
-Model = EncoderDecoder | EncoderModel | CausalLM
+Model = EncoderDecoder | EncoderModel | EncoderWithHead | CausalLM
 
 ADDED: dict[str, Factory] = {"sinusoidal": Sinusoidal, "learned": Learned}
 TURNED: dict[str, Factory] = {"rotary": Rotary}
@@ -43,7 +45,8 @@ def build(config: ModelConfig) -> Model:
     ConfigError where a vocabulary size is missing or a part is unknown.
     """
     if config.architecture == "encoder":
-        model: Model = EncoderModel(_embed(config, _vocab(config, "source")), _encoder(config))
+        body = EncoderModel(_embed(config, _vocab(config, "source")), _encoder(config))
+        model: Model = body if config.head.kind == "none" else EncoderWithHead(body, _head(config))
     elif config.architecture == "decoder":
         embed = _embed(config, _vocab(config, "target"))
         model = CausalLM(embed, _decoder(config, cross=False), _project(config))
@@ -77,7 +80,17 @@ def _embed(config: ModelConfig, vocab: int, side: str = "source") -> nn.Module:
         return FeatureEmbeddings(
             vocab, config.d_model, first_feature=config.first_feature, positions=added, dropout=config.dropout
         )
-    return Embeddings(vocab, config.d_model, positions=added, dropout=config.dropout)
+    about = config.embedding
+    norm = _norm(config)(config.d_model) if about.norm else None
+    return Embeddings(
+        vocab,
+        config.d_model,
+        positions=added,
+        scale=about.scale,
+        token_types=about.token_types,
+        norm=norm,
+        dropout=config.dropout,
+    )
 
 
 def _attention(config: ModelConfig, *, cross: bool = False) -> MultiHeadAttention:
@@ -98,8 +111,9 @@ def _attention(config: ModelConfig, *, cross: bool = False) -> MultiHeadAttentio
 def _ffn(config: ModelConfig) -> nn.Module:
     make = factory("model.ffn", config.ffn, FEEDFORWARDS)
     gated = config.ffn.kind in ("glu", "geglu", "swiglu")
-    options = {"bias": config.bias} if gated else {"bias": config.bias, "activation": config.activation}
-    made: nn.Module = make(config.d_model, config.d_ff, config.dropout, **(options | config.ffn.options))
+    options: dict[str, Any] = {"bias": config.bias, "dropout": config.dropout}
+    options |= {} if gated else {"activation": config.activation}
+    made: nn.Module = make(config.d_model, config.d_ff, **(options | config.ffn.options))
     return made
 
 
@@ -146,12 +160,26 @@ def _last(config: ModelConfig) -> nn.Module | None:
     return made
 
 
+def _head(config: ModelConfig) -> nn.Module:
+    make = factory("model.head", config.head, HEADS)
+    if config.head.kind == "masked-lm":
+        made: nn.Module = make(config.d_model, _vocab(config, "source"), norm=_norm(config))
+    else:
+        made = make(config.d_model)
+    return made
+
+
 def _project(config: ModelConfig) -> nn.Linear:
     return nn.Linear(config.d_model, _vocab(config, "target"), bias=config.tie == "none")
 
 
 def _tie(model: Model, tie: str) -> None:
     if tie == "none" or isinstance(model, EncoderModel):
+        return
+    if isinstance(model, EncoderWithHead):
+        if isinstance(model.head, MaskedLM):
+            assert isinstance(model.body.embed, Embeddings)
+            model.head.project.weight = model.body.embed.tokens.weight
         return
     target = model.embed if isinstance(model, CausalLM) else model.target_embed
     assert isinstance(target, Embeddings) and isinstance(model.project, nn.Linear)

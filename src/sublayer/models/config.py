@@ -13,6 +13,7 @@ KINDS = {
     "norm": ("layernorm", "rmsnorm"),
     "position": ("sinusoidal", "learned", "rotary", "relative", "alibi", "none"),
     "kernel": ("fused", "eager", "local", "linear"),
+    "head": ("none", "masked-lm", "pooler", "classes", "token-classes", "span", "sentence"),
 }
 """The names that `build` knows, said here too because reading a config needs no torch."""
 
@@ -34,6 +35,16 @@ def _part(value: Any) -> Any:
 
 
 NamedPart = Annotated[Part, BeforeValidator(_part, json_schema_input_type=str | Part)]
+
+
+class EmbeddingConfig(BaseModel):
+    """What stands between token ids and the stream, beside positions."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scale: float | None = Field(None, gt=0, description="what token vectors are multiplied by; √d_model by default")
+    token_types: int = Field(0, ge=0, description="segment vectors, 0 for none")
+    norm: bool = Field(False, description="a norm at the end")
 
 
 class ModelConfig(BaseModel):
@@ -64,12 +75,16 @@ class ModelConfig(BaseModel):
     kernel: NamedPart = Field(
         Part(kind="fused"), description="fused, eager; of self-attention alone: local (window), linear"
     )
+    embedding: EmbeddingConfig = EmbeddingConfig()
     max_len: int = Field(512, ge=1, description="longest sequence where positions are learned")
     bias: bool = Field(True, description="in the linear maps of attention and feed-forward network")
     tie: Literal["none", "target", "all"] = Field(
         "target", description="target: target embedding = output map; all: source embedding too"
     )
     first_feature: int | None = Field(None, ge=0, description="source ids from here up have no position")
+    head: NamedPart = Field(
+        Part(kind="none"), description="of an encoder: masked-lm, pooler, classes, token-classes, span, sentence"
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> ModelConfig:
@@ -101,6 +116,11 @@ class ModelConfig(BaseModel):
         if self.first_feature is not None and self.position.kind not in ("sinusoidal", "learned"):
             found.append(
                 f"features without a position need position 'sinusoidal' or 'learned', not {self.position.kind!r}"
+            )
+        if self.head.kind != "none" and self.architecture != "encoder":
+            found.append(
+                f"head {self.head.kind!r} is for an encoder, and the architecture is {self.architecture!r}: "
+                "set head to 'none'"
             )
         if self.kernel.kind == "linear":
             found += self._against_linear()

@@ -8,16 +8,33 @@ from sublayer.nn import Mask
 
 
 class EncoderModel(ForInference):
-    """encoder(embed(ids)): ids (B, T) -> (B, T, D). Devlin et al. 2019 is one of these."""
+    """encoder(embed(ids)): ids (B, T) -> (B, T, D). Devlin et al. 2019 is one of these.
+
+    types  (B, T) which segment each id is of, for embeddings that tell them apart; None: all of the first
+    """
 
     def __init__(self, embed: nn.Module, encoder: nn.Module) -> None:
         super().__init__()
         self.embed = embed
         self.encoder = encoder
 
-    def forward(self, ids: Tensor, mask: Mask | Tensor | None = None) -> Tensor:
+    def forward(self, ids: Tensor, mask: Mask | Tensor | None = None, types: Tensor | None = None) -> Tensor:
         mask = Mask.of(mask)
-        return self.encoder(self.embed(ids, index=positions(mask, ids)), mask)
+        typed = {} if types is None else {"types": types}
+        return self.encoder(self.embed(ids, index=positions(mask, ids), **typed), mask)
+
+
+class EncoderWithHead(ForInference):
+    """head(body(ids), mask): what an encoder's states are read for. The heads are in `sublayer.models.heads`."""
+
+    def __init__(self, body: EncoderModel, head: nn.Module) -> None:
+        super().__init__()
+        self.body = body
+        self.head = head
+
+    def forward(self, ids: Tensor, mask: Mask | Tensor | None = None, types: Tensor | None = None) -> Tensor:
+        mask = Mask.of(mask)
+        return self.head(self.body(ids, mask, types), mask)
 
 
 def positions(mask: Mask | None, ids: Tensor) -> Tensor | None:

@@ -80,7 +80,10 @@ def load_weights(model: nn.Module, path: Path) -> None:
 
 
 def place(model: nn.Module, tensors: Mapping[str, Tensor], origin: str) -> None:
-    """Copy `tensors` into the model. Of a tied tensor any name will do, and several must agree."""
+    """Copy `tensors` into the model. Of a tied tensor any name will do, and several must agree.
+
+    A model on the meta device, which has shapes and no numbers, takes the tensors themselves: nothing is copied.
+    """
     left, problems, moves = dict(tensors), [], []
     state = {plain(name): tensor for name, tensor in model.state_dict().items()}
     for names in tied(model):
@@ -93,10 +96,21 @@ def place(model: nn.Module, tensors: Mapping[str, Tensor], origin: str) -> None:
             problems.append(f"shape: {names[0]} is {tuple(first.shape)}, expected {tuple(state[names[0]].shape)}")
         elif not all(torch.equal(first, other) for other in others):
             problems.append(f"tied, but different in the file: {' and '.join(found)}")
-        moves.append((state[names[0]], first))
+        moves.append((names, state[names[0]], first))
     problems += [f"not used: {name} {tuple(tensor.shape)}" for name, tensor in left.items()]
     if problems:
         raise CheckpointError(listing(f"{origin} does not fit the model:", problems))
     with torch.no_grad():
-        for ours, theirs in moves:
-            ours.copy_(parted(theirs, ours))
+        for names, ours, theirs in moves:
+            if ours.is_meta:
+                _adopt(model, names, theirs)
+            else:
+                ours.copy_(parted(theirs, ours))
+
+
+def _adopt(model: nn.Module, names: list[str], tensor: Tensor) -> None:
+    """Under each of the names one and the same parameter."""
+    parameter = nn.Parameter(tensor)
+    for name in names:
+        owner, _, leaf = name.rpartition(".")
+        setattr(model.get_submodule(owner), leaf, parameter)

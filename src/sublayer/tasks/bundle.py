@@ -10,9 +10,10 @@ from pydantic import ValidationError
 from sublayer.errors import CheckpointError, ConfigError
 from sublayer.models.build import build
 from sublayer.models.config import KINDS, ModelConfig
+from sublayer.models.files import read_json
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.models.store import load_weights
-from sublayer.tasks.folder import FORMAT, read_json
+from sublayer.tasks.folder import FORMAT
 from sublayer.tasks.search import Search
 from sublayer.tasks.translate import Translate
 from sublayer.text import Tokenizer

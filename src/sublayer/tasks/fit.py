@@ -13,9 +13,9 @@ from sublayer.data.batch import PackedPairs, PairBatch
 from sublayer.data.bucket import TokenBatches
 from sublayer.errors import CheckpointError, ConfigError, listing
 from sublayer.evaluate import direction, evaluate_texts
+from sublayer.models.files import write_text
 from sublayer.models.store import load_weights
 from sublayer.tasks.bundle import load
-from sublayer.tasks.folder import write_text
 from sublayer.tasks.packing import pack, packs
 from sublayer.tasks.prepare import Prepared, device_of, encoded, prepare, read
 from sublayer.tasks.recipe import Recipe, Train

@@ -1,28 +1,14 @@
 """What a run folder holds: recipe.yaml, config.json, model.safetensors, tokenizer.json (and target_tokenizer.json where
 the sides differ), task.json, metrics.jsonl, checkpoints/, samples/. None of it is code."""
 
-import json
-import os
 from pathlib import Path
-from typing import Any
 
-from sublayer.errors import CheckpointError
 from sublayer.models.config import ModelConfig
+from sublayer.models.files import write_json
 from sublayer.tasks.search import Search
 from sublayer.text import Tokenizer
 
 FORMAT = 1
-
-
-def write_text(path: Path, text: str) -> None:
-    """All or nothing: written beside and then renamed."""
-    beside = path.with_name(f".{path.name}.part")
-    beside.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(beside, path)
-
-
-def write_json(path: Path, values: dict[str, Any]) -> None:
-    write_text(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
 
 
 def write_task(folder: Path, config: ModelConfig, source: Tokenizer, target: Tokenizer, search: Search) -> None:
@@ -35,14 +21,3 @@ def write_task(folder: Path, config: ModelConfig, source: Tokenizer, target: Tok
         target.save(folder / "target_tokenizer.json")
     about = {"format": FORMAT, "task": "translate", "shared": shared, "search": search.model_dump(mode="json")}
     write_json(folder / "task.json", about)
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """CheckpointError for a file that is missing or holds something else than an object."""
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path} cannot be read: {error}") from None
-    if not isinstance(values, dict):
-        raise CheckpointError(f"{path} holds {type(values).__name__}, expected an object with keys.")
-    return values

@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from sublayer.errors import ConfigError, listing, nearest
-from sublayer.tasks.folder import write_text
+from sublayer.models.files import write_text
 from sublayer.tasks.recipe import Recipe
 
 

@@ -1,8 +1,22 @@
 """Text to token ids and back. No torch here."""
 
+from sublayer.text.pretrained import Inputs, PretrainedTokenizer
 from sublayer.text.special import BOS, EOS, PAD, SPECIALS, UNK, UNKNOWN
 from sublayer.text.tokenizer import Tokenizer
 from sublayer.text.train import KINDS, train_tokenizer
 from sublayer.text.units import Words
 
-__all__ = ["BOS", "EOS", "KINDS", "PAD", "SPECIALS", "UNK", "UNKNOWN", "Tokenizer", "Words", "train_tokenizer"]
+__all__ = [
+    "BOS",
+    "EOS",
+    "KINDS",
+    "PAD",
+    "SPECIALS",
+    "UNK",
+    "UNKNOWN",
+    "Inputs",
+    "PretrainedTokenizer",
+    "Tokenizer",
+    "Words",
+    "train_tokenizer",
+]

@@ -1,7 +1,6 @@
 """Text to ids and back, and the one file that keeps a tokenizer."""
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self, final
@@ -11,6 +10,7 @@ import tokenizers
 from sublayer.errors import CheckpointError, DataError, listing
 from sublayer.text.special import FEATURE, PART, SPECIALS, UNKNOWN
 from sublayer.text.units import Slice, Words
+from sublayer.text.whole import write_whole
 
 KEY = "sublayer"
 OF_BYTES = ("bpe", "unigram")
@@ -143,13 +143,7 @@ class Tokenizer:
 
     def save(self, path: str | Path) -> None:
         """Write ``to_json`` as UTF-8; a reader sees the old file or the whole new one."""
-        path = Path(path)
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            unfinished.write_bytes(self.to_json().encode("utf-8"))
-            os.replace(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        write_whole(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

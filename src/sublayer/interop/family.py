@@ -1,0 +1,137 @@
+"""A family of published models: what its config.json says and where its tensors go, as tables.
+
+The names in a table are those of a model with a head. A file of the body alone has them without the family's prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+
+from sublayer.errors import CheckpointError, ConfigError, listing, nearest
+from sublayer.interop.fields import Field, flat, put, read, write
+from sublayer.interop.rule import Rule, Table, Tensors
+from sublayer.models.config import ModelConfig
+
+
+@dataclass(frozen=True)
+class Head:
+    """What an architecture of theirs has on top of the body.
+
+    fixed   settings of ours that it stands for
+    fields  settings of theirs that are its own
+    needs   a tensor without which a file holds the body alone
+    """
+
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    fields: tuple[Field, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    needs: str | None = None
+
+
+@dataclass(frozen=True)
+class Family:
+    """One model type of Hugging Face's.
+
+    prefix   what stands before the body's names where there is a head
+    fields   settings, theirs and ours
+    fixed    settings of ours that are the same in the whole family: a dotted path and its value
+    only     settings of theirs that must have this value where they are given: for others there is nothing here
+    rules    the body's tensors
+    heads    by the name of the architecture; the first is the body's own
+    ignore   tensors that carry nothing: tables that are computed here
+    aliases  older endings of names and what they are called now
+    """
+
+    model_type: str
+    prefix: str
+    fields: tuple[Field, ...]
+    fixed: Mapping[str, Any]
+    only: Mapping[str, Any]
+    rules: tuple[Rule, ...]
+    heads: Mapping[str, Head]
+    ignore: tuple[str, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    body: str = "body."
+
+    @property
+    def base(self) -> str:
+        """The architecture of the body alone."""
+        return next(iter(self.heads))
+
+    def architecture(self, head: Head) -> str:
+        """What theirs with such a head is called; where they have none like it, the body alone."""
+        return next((name for name, known in self.heads.items() if known == head), self.base)
+
+    def head(self, architecture: str) -> Head:
+        if architecture not in self.heads:
+            raise CheckpointError(
+                f"config.json names the architecture {architecture!r}, which is not read here. "
+                f"{nearest(architecture, self.heads)}"
+            )
+        return self.heads[architecture]
+
+    def config(self, theirs: Mapping[str, Any], head: Head) -> ModelConfig:
+        """Ours from config.json. CheckpointError with every setting that has no counterpart."""
+        problems = [
+            f"{key} is {theirs[key]!r}, and only {value!r} can be read"
+            for key, value in self.only.items()
+            if theirs.get(key, value) != value
+        ]
+        if problems:
+            raise CheckpointError(listing(f"This {self.model_type} model has what has no counterpart here:", problems))
+        values: dict[str, Any] = {}
+        for path, value in (*self.fixed.items(), *head.fixed.items()):
+            put(values, path, value)
+        for path, value in flat(read((*self.fields, *head.fields), theirs)):
+            put(values, path, value)
+        return ModelConfig.read(values)
+
+    def settings(self, config: ModelConfig, head: Head, came: Mapping[str, Any]) -> dict[str, Any]:
+        """config.json from ours: as it came where that still says the same.
+
+        ConfigError with every setting that such a model cannot have.
+        """
+        if came.get("model_type") == self.model_type and self.config(came, head) == config:
+            return dict(came)
+        ours = config.model_dump(mode="json")
+        made = write((*self.fields, *head.fields), ours)
+        back = dict(flat(self.config(made, head).model_dump(mode="json")))
+        problems = [
+            f"{path} is {value!r}, and in such a model {back.get(path)!r}"
+            for path, value in flat(ours)
+            if back.get(path) != value
+        ]
+        if problems:
+            raise ConfigError(listing(f"No {self.model_type} model can be written from this one:", problems))
+        return {**came, **made, "model_type": self.model_type}
+
+    def table(self, head: Head) -> Table:
+        """Every tensor of theirs in a model with this head; those of other heads are ignored."""
+        own = {rule.theirs for rule in (*self.rules, *head.rules)}
+        others = {rule.theirs for other in self.heads.values() for rule in other.rules} - own
+        body = self.body if head.fixed.get("head.kind", "none") != "none" else ""
+        rules = Table(self.rules).under("", body) + head.rules
+        return Table(rules, ignore=(*self.ignore, *sorted(others)))
+
+    def named(self, tensors: Tensors) -> dict[str, Tensor]:
+        """The tensors of a file under the names of the tables."""
+        renamed: dict[str, Tensor] = {}
+        bare = not any(name.startswith(self.prefix) for name in tensors)
+        for name, tensor in tensors.items():
+            full = self.prefix + name if bare else name
+            for old, new in self.aliases.items():
+                full = full.removesuffix(old) + new if full.endswith(old) else full
+            if full in renamed and not renamed[full].equal(tensor):
+                raise CheckpointError(
+                    f"{name} is another name of {full}, and the file has two different tensors there."
+                )
+            renamed[full] = tensor
+        return renamed
+
+    def bare(self, tensors: Tensors) -> dict[str, Tensor]:
+        """The other way for a file of the body alone."""
+        return {name.removeprefix(self.prefix): tensor for name, tensor in tensors.items()}

@@ -1,0 +1,156 @@
+"""The settings of a model of theirs and of `ModelConfig`, as a table read in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sublayer.errors import ConfigError, listing, nearest
+
+
+class Codec(Protocol):
+    """How a value of theirs becomes one of ours, and how this becomes theirs again."""
+
+    def read(self, theirs: Any) -> Any: ...
+
+    def write(self, ours: Any) -> Any: ...
+
+
+class Same:
+    """The same value."""
+
+    def read(self, theirs: Any) -> Any:
+        return theirs
+
+    def write(self, ours: Any) -> Any:
+        return ours
+
+
+@dataclass(frozen=True)
+class Named:
+    """Values that have other names there; of several that mean the same here, the first is written."""
+
+    ours_of: Mapping[Any, Any]
+
+    def read(self, theirs: Any) -> Any:
+        if theirs not in self.ours_of:
+            raise ConfigError(f"is {theirs!r}. {nearest(str(theirs), map(str, self.ours_of))}")
+        return self.ours_of[theirs]
+
+    def write(self, ours: Any) -> Any:
+        found = [name for name, value in self.ours_of.items() if value == ours]
+        if not found:
+            raise ConfigError(f"cannot be {ours!r} there. {nearest(str(ours), map(str, self.ours_of.values()))}")
+        return found[0]
+
+
+@dataclass(frozen=True)
+class Less:
+    """Theirs counts `n` more than ours does."""
+
+    n: int
+
+    def read(self, theirs: Any) -> Any:
+        return theirs - self.n
+
+    def write(self, ours: Any) -> Any:
+        return ours + self.n
+
+
+class Labels:
+    """Theirs is a dictionary from numbers to labels, ours says how many there are."""
+
+    def read(self, theirs: Any) -> Any:
+        return len(theirs)
+
+    def write(self, ours: Any) -> Any:
+        return {str(i): f"LABEL_{i}" for i in range(ours)}
+
+
+SAME = Same()
+ACTIVATION = Named(
+    {
+        "gelu": "gelu",
+        "gelu_new": "gelu_tanh",
+        "gelu_pytorch_tanh": "gelu_tanh",
+        "gelu_fast": "gelu_tanh",
+        "relu": "relu",
+        "silu": "silu",
+        "swish": "silu",
+        "tanh": "tanh",
+        "sigmoid": "sigmoid",
+    }
+)
+TIED = Named({True: "target", False: "none"})
+
+
+@dataclass(frozen=True)
+class Field:
+    """One line of a table.
+
+    ours     a setting of `ModelConfig`; a dot leads into a part: `norm.eps`
+    default  what their library takes where config.json does not say; None leaves ours at its own default
+    """
+
+    theirs: str
+    ours: str
+    default: Any = None
+    codec: Codec = SAME
+
+
+def read(fields: Sequence[Field], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Ours from theirs, nested. ConfigError with every value that has no counterpart."""
+    ours: dict[str, Any] = {}
+    problems = []
+    for field in fields:
+        value = theirs.get(field.theirs, field.default)
+        try:
+            if value is not None:
+                put(ours, field.ours, field.codec.read(value))
+        except ConfigError as error:
+            problems.append(f"{field.theirs} {error}")
+    if problems:
+        raise ConfigError(listing("Settings that have no counterpart here:", problems))
+    return ours
+
+
+def write(fields: Sequence[Field], ours: Mapping[str, Any]) -> dict[str, Any]:
+    """Theirs from ours, nested as a dumped config is. ConfigError with every value that has no counterpart."""
+    theirs: dict[str, Any] = {}
+    problems = []
+    for field in fields:
+        value = get(ours, field.ours)
+        try:
+            if value is not None:
+                theirs[field.theirs] = field.codec.write(value)
+        except ConfigError as error:
+            problems.append(f"{field.ours} {error}")
+    if problems:
+        raise ConfigError(listing("Settings that have no counterpart there:", problems))
+    return theirs
+
+
+def get(values: Mapping[str, Any], path: str) -> Any:
+    """What stands at `norm.eps`, None for nothing."""
+    found: Any = values
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def put(values: dict[str, Any], path: str, value: Any) -> None:
+    """Set what stands at `norm.eps`."""
+    *outer, last = path.split(".")
+    for key in outer:
+        values = values.setdefault(key, {})
+    values[last] = value
+
+
+def flat(values: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, Any]]:
+    """Nested values as (path, value)."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value

@@ -1,0 +1,94 @@
+"""Published checkpoints: from a Hugging Face folder to a model and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sublayer.errors import CheckpointError, nearest
+from sublayer.interop.catalogue import FAMILIES
+from sublayer.interop.family import Family, Head
+from sublayer.interop.folder import SAFE, read_tensors
+from sublayer.interop.hub import snapshot
+from sublayer.interop.rule import invert, load
+from sublayer.interop.sentence import sentence_head
+from sublayer.models.build import Model
+from sublayer.models.config import ModelConfig
+from sublayer.models.files import read_json, write_json
+from sublayer.models.outline import outline
+from sublayer.models.store import plain, save_tensors, tied
+from sublayer.text import PretrainedTokenizer
+from sublayer.text.published import read_tokenizer
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """A model as it was published, with what is needed to use it and to write it back.
+
+    tokenizer  None where the folder holds none that can be read
+    theirs     config.json as it came
+    left_out   their tensors that the model has no place for: heads of other tasks
+    """
+
+    model: Model
+    config: ModelConfig
+    tokenizer: PretrainedTokenizer | None
+    family: Family
+    head: Head
+    theirs: Mapping[str, Any]
+    left_out: tuple[str, ...]
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """config.json, model.safetensors and the tokenizer, as transformers reads them. Tied tensors stand there once.
+
+        ConfigError where the model has become one that such a folder cannot describe.
+        """
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        architecture = self.family.architecture(self.head)
+        settings = self.family.settings(self.config, self.head, self.theirs) | {"architectures": [architecture]}
+        state = {plain(name): x for name, x in self.model.state_dict().items()}
+        once = {names[0]: state[names[0]] for names in tied(self.model)}
+        tensors = invert(self.family.table(self.head), once)
+        if architecture == self.family.base:
+            tensors = self.family.bare(tensors)
+        save_tensors(tensors, folder / SAFE, {"format": "pt"})
+        write_json(folder / "config.json", settings)
+        if self.tokenizer is not None:
+            self.tokenizer.save_pretrained(folder)
+
+
+def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> Pretrained:
+    """The model of a Hugging Face folder, in eval mode and in the type that its numbers are stored in.
+
+    folder_or_name  a folder; for anything else, the name of one on the Hub (extra `hf`)
+    revision        branch, tag or commit, of a name
+
+    Code in the folder is never run. CheckpointError names every tensor that is missing, left over or misshapen, and
+    every setting that has no counterpart here.
+    """
+    folder = Path(folder_or_name)
+    if not folder.is_dir():
+        folder = snapshot(str(folder_or_name), revision)
+    theirs = read_json(folder / "config.json")
+    family = _family(theirs)
+    architecture = (theirs.get("architectures") or [family.base])[0]
+    tensors = family.named(read_tensors(folder))
+    head = sentence_head(folder) or family.head(architecture)
+    if head.needs is not None and not any(name.startswith(head.needs) for name in tensors):
+        head = Head()
+    config = family.config(theirs, head)
+    model = outline(config)
+    table = family.table(head)
+    load(model, table, tensors, str(folder))
+    left_out = tuple(sorted(tensors.keys() - table.needed(tensors).keys()))
+    return Pretrained(model.eval(), config, read_tokenizer(folder), family, head, theirs, left_out)
+
+
+def _family(theirs: Mapping[str, Any]) -> Family:
+    kind = theirs.get("model_type")
+    if kind not in FAMILIES:
+        raise CheckpointError(f"config.json says model_type {kind!r}. {nearest(str(kind), FAMILIES)}")
+    return FAMILIES[kind]

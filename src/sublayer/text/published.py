@@ -1,0 +1,73 @@
+"""Tokenizers from the files that a published folder holds. Nothing in it is run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer as Backend
+from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
+
+from sublayer.errors import CheckpointError
+from sublayer.text.pretrained import ROLES, PretrainedTokenizer
+
+BERT = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
+
+
+def read_tokenizer(folder: Path) -> PretrainedTokenizer | None:
+    """From tokenizer.json, else from vocab.txt (WordPiece); None where there is neither."""
+    about = _object(folder / "special_tokens_map.json") | _object(folder / "tokenizer_config.json")
+    specials = {role: _spelled(about[f"{role}_token"]) for role in ROLES if about.get(f"{role}_token")}
+    if (folder / "tokenizer.json").is_file():
+        return PretrainedTokenizer(_whole(folder / "tokenizer.json"), specials=specials)
+    if (folder / "vocab.txt").is_file():
+        return PretrainedTokenizer(_wordpiece(folder / "vocab.txt", about, specials), specials=BERT | specials)
+    return None
+
+
+def _object(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CheckpointError(f"{path} cannot be read: {error}") from None
+    if not isinstance(held, dict):
+        raise CheckpointError(f"{path} holds {type(held).__name__}, expected an object with keys.")
+    return held
+
+
+def _spelled(token: Any) -> str:
+    return str(token["content"]) if isinstance(token, dict) else str(token)
+
+
+def _whole(path: Path) -> Backend:
+    try:
+        return Backend.from_str(path.read_text(encoding="utf-8"))
+    except Exception as error:  # the library raises bare Exception
+        raise CheckpointError(f"{path} is no tokenizer's JSON: {error}.") from None
+
+
+def _wordpiece(path: Path, about: Mapping[str, Any], specials: dict[str, str]) -> Backend:
+    """Text cleaned, Chinese characters set apart, lower case without accents unless told otherwise; then words and
+    signs; then the longest parts that the vocabulary has. Devlin et al. 2019, section 3."""
+    names = BERT | specials
+    lines = path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
+    vocabulary = {line.removesuffix("\r"): i for i, line in enumerate(lines)}
+    if missing := [names[role] for role in ("unk", "cls", "sep") if names[role] not in vocabulary]:
+        raise CheckpointError(f"{path} has no line for the special tokens {', '.join(missing)}.")
+    backend = Backend(models.WordPiece(vocabulary, unk_token=names["unk"], max_input_chars_per_word=100))
+    backend.normalizer = normalizers.BertNormalizer(
+        clean_text=True,
+        handle_chinese_chars=about.get("tokenize_chinese_chars", True),
+        strip_accents=about.get("strip_accents"),
+        lowercase=about.get("do_lower_case", True),
+    )
+    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    backend.decoder = decoders.WordPiece(prefix="##", cleanup=True)
+    ends = {role: (names[role], vocabulary[names[role]]) for role in ("sep", "cls")}
+    backend.post_processor = processors.BertProcessing(ends["sep"], ends["cls"])
+    backend.add_special_tokens([names[role] for role in BERT if names[role] in vocabulary])
+    return backend

@@ -1,0 +1,43 @@
+"""Small random models of transformers, saved as published ones are."""
+
+import torch
+import transformers
+from safetensors.torch import load_file
+
+from sublayer.interop.pretrained import from_pretrained
+
+transformers.utils.logging.disable_progress_bar()
+transformers.utils.logging.set_verbosity_error()
+
+LENGTHS = (7, 4, 1)
+
+
+def save(architecture, config, folder, perturb):
+    """A perturbed model of theirs in eval mode, and the same in a folder."""
+    torch.manual_seed(1)
+    theirs = perturb(getattr(transformers, architecture)(config)).eval()
+    theirs.save_pretrained(folder)
+    return theirs
+
+
+def batch(vocab, ragged, *, first=3):
+    """Random ids (3, 7) that are no padding, and which of them are real."""
+    ids, keep = torch.randint(first, vocab, (len(LENGTHS), max(LENGTHS))), ragged(LENGTHS)
+    return ids, keep
+
+
+def comes_back(folder, again):
+    """From their folder to ours and back: the same tensors to the bit, and nothing to add or to leave out for them."""
+    ours = from_pretrained(folder)
+    ours.save_pretrained(again)
+    before, after = load_file(folder / "model.safetensors"), load_file(again / "model.safetensors")
+    assert before.keys() - set(ours.left_out) == after.keys()
+    assert all(after[name].equal(before[name]) for name in after)
+    return ours
+
+
+def loads(architecture, folder):
+    """Their model from a folder that we wrote."""
+    made, about = getattr(transformers, architecture).from_pretrained(folder, output_loading_info=True)
+    assert not any(about.values()), about
+    return made.eval()

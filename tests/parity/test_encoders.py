@@ -1,0 +1,74 @@
+"""Encoders against transformers: every head, perturbed weights, padded batches."""
+
+import copy
+
+import pytest
+import torch
+import transformers
+from tests.parity.published import LENGTHS, batch, comes_back, loads, save
+
+from sublayer.models import encode_texts
+
+SIZES = dict(vocab_size=29, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=24)
+CONFIGS = {
+    "Bert": transformers.BertConfig(**SIZES, max_position_embeddings=20),
+}
+OUTPUTS = {
+    "Model": "last_hidden_state",
+    "ForMaskedLM": "logits",
+    "ForPreTraining": "prediction_logits",
+    "ForSequenceClassification": "logits",
+    "ForTokenClassification": "logits",
+    "ForQuestionAnswering": "span",
+}
+CASES = [("Bert", kind) for kind in OUTPUTS]
+cases = pytest.mark.parametrize("family, kind", CASES, ids=lambda name: name)
+
+
+def output(theirs, kind, ids, keep, types):
+    with torch.no_grad():
+        made = theirs(input_ids=ids, attention_mask=keep.long(), **types)
+    if kind == "ForQuestionAnswering":
+        return torch.stack((made.start_logits, made.end_logits), -1)
+    if kind == "Model" and "pooler_output" in made:
+        return made.pooler_output
+    return made[OUTPUTS[kind]]
+
+
+def segments(family, ids):
+    return {"token_type_ids": torch.randint(2, ids.shape)} if family in ("Bert", "Electra") else {}
+
+
+@cases
+def test_every_head_on_a_padded_batch(family, kind, tmp_path, perturb, ragged):
+    architecture, config = family + kind, copy.deepcopy(CONFIGS[family])
+    config.num_labels = 3 if kind.endswith("Classification") else 2
+    theirs = save(architecture, config, tmp_path / "theirs", perturb)
+    ours = comes_back(tmp_path / "theirs", tmp_path / "ours")
+    ids, keep = batch(29, ragged)
+    types = segments(family, ids)
+    expected = output(theirs, kind, ids, keep, types)
+    made = ours.model(ids, keep, types.get("token_type_ids"))
+    assert made.shape == expected.shape
+    real = keep if made.dim() == 3 else slice(None)
+    torch.testing.assert_close(made[real], expected[real], atol=1e-5, rtol=1e-5)
+    assert expected.std() > 0.1  # a head that says nothing would agree with any other
+    if kind != "ForPreTraining":  # it is written without its second head
+        again = loads(architecture, tmp_path / "ours")
+        assert output(again, kind, ids, keep, types).equal(expected)
+
+
+@pytest.mark.parametrize("family", CONFIGS)
+def test_states_of_the_body_padded_on_either_side_and_packed(family, tmp_path, perturb, ragged):
+    theirs = save(f"{family}Model", CONFIGS[family], tmp_path, perturb)
+    ours = comes_back(tmp_path, tmp_path / "again")
+    body = getattr(ours.model, "body", ours.model)
+    ids, keep = batch(29, ragged)
+    with torch.no_grad():
+        expected = theirs(input_ids=ids, attention_mask=keep.long()).last_hidden_state
+    torch.testing.assert_close(body(ids, keep)[keep], expected[keep], atol=1e-5, rtol=1e-5)
+    rows, other = [row[k] for row, k in zip(ids, keep, strict=True)], ragged(LENGTHS, left=True)
+    left = torch.zeros_like(ids).masked_scatter(other, torch.cat(rows))
+    torch.testing.assert_close(body(left, other)[other], expected[keep], atol=1e-5, rtol=1e-5)
+    packed = encode_texts(body, [row.tolist() for row in rows])
+    torch.testing.assert_close(torch.cat(packed), expected[keep], atol=1e-5, rtol=1e-5)
