@@ -51,7 +51,35 @@ def test_a_beam_that_changes_places_reads_what_it_read(tiny, ragged):
     expected = model(src[[0, 0, 1, 1]], texts, keep[[0, 0, 1, 1]]).log_softmax(-1)[:, -1]
     torch.testing.assert_close(step, expected, atol=1e-5, rtol=0)
     decoding.select(torch.tensor([2, 3]))
-    assert len(decoding.cache.layers[0].cross_attn.kv.key) == 2
+    assert len(decoding.cache.layers[0].cross_attn.kv.key) == 1
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_rows_of_one_source_share_its_keys_while_all_have_as_many(tiny, ragged, masked):
+    model, keep = tiny(), ragged([6, 4, 5]) if masked else torch.ones(3, 6, dtype=torch.bool)
+    src, trg = torch.randint(13, (3, 6)), torch.randint(1, 11, (9, 6))
+    decoding = TranslationDecoding(model, src, Mask.padding(keep) if masked else None)
+    decoding.select(torch.tensor([0, 0, 1, 1, 2, 2]))  # before the first step
+    source, texts = torch.tensor([0, 0, 1, 1, 2, 2]), torch.empty(6, 0, dtype=torch.long)
+    steps = [  # rows that go on, and rows of keys for them
+        ([1, 0, 2, 2, 5, 4], 3),
+        ([0, 1, 4, 5], 2),
+        ([0, 1, 1, 2, 3, 3], 2),
+        ([0, 3, 4, 5], 4),  # one of the first source, three of the last
+        ([0, 1, 2, 3], 4),
+        ([1, 3], 1),
+    ]
+    for t, (rows, held) in enumerate(steps):
+        new = trg[: len(source), t : t + 1]
+        texts = torch.cat((texts, new), 1)
+        expected = model(src[source], texts, keep[source]).log_softmax(-1)[:, -1]
+        torch.testing.assert_close(decoding.step(new), expected, atol=1e-5, rtol=0)
+        rows = torch.tensor(rows)
+        decoding.select(rows)
+        source, texts = source[rows], texts[rows]
+        assert len(decoding.cache.layers[0].cross_attn.kv.key) == held
+    expected = model(src[source], torch.cat((texts, trg[:2, :1]), 1), keep[source]).log_softmax(-1)[:, -1]
+    torch.testing.assert_close(decoding.step(trg[:2, :1]), expected, atol=1e-5, rtol=0)
 
 
 def test_continuation_with_padding_on_the_left(tiny, ragged, position):

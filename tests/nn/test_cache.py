@@ -59,14 +59,27 @@ def test_select_keeps_repeats_and_reorders_rows():
 
 def test_a_decoders_cache_is_one_a_layer():
     cache = DecoderCache(3)
-    memories = {id(memory) for layer in cache.layers for memory in layer}
+    memories = {id(memory) for layer in cache.layers for memory in layer[:2]}
     assert len(memories) == 6
     for layer in cache.layers:
         layer.self_attn(lambda: kv(2))
         layer.cross_attn(lambda: kv(7))
     assert cache.length == 2
     cache.select(torch.tensor([1]))
-    assert all(memory.kv.key.size(0) == 1 for layer in cache.layers for memory in layer)
+    assert all(memory.kv.key.size(0) == 1 for layer in cache.layers for memory in layer[:2])
+
+
+def test_rows_that_read_the_same_memory_share_what_is_held_of_it():
+    cache, keys, read = DecoderCache(1), kv(2), kv(7)
+    [layer] = cache.layers
+    layer.self_attn(lambda: keys)
+    layer.cross_attn(lambda: read)
+    cache.select(torch.tensor([1, 1, 1]), torch.tensor([1]))
+    [layer] = cache.layers
+    assert layer.self_attn.kv.key.equal(keys.key[[1, 1, 1]])
+    assert layer.cross_attn.kv.key.equal(read.key[[1]]) and layer.readers == 3
+    cache.select(torch.tensor([2, 0]), torch.tensor([0, 0]))
+    assert cache.layers[0].cross_attn.kv.key.equal(read.key[[1, 1]]) and cache.layers[0].readers == 1
 
 
 def test_caches_of_two_decoders_share_nothing():

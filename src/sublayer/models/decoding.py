@@ -17,6 +17,7 @@ class TranslationDecoding:
         self.mask = source_mask
         self.cache = model.decoder.new_cache()
         self.source_of = torch.arange(len(source), device=source.device)  # the source that each row reads
+        self.read = self.source_of  # the source of each row of memory: the hypotheses of a beam share one
 
     def step(self, tokens: Tensor) -> Tensor:
         """(N, n) new tokens -> (N, V) log-probabilities of what follows, in fp32."""
@@ -30,12 +31,17 @@ class TranslationDecoding:
 
     def select(self, rows: Tensor) -> None:
         before, self.source_of = self.source_of, self.source_of[rows]
-        if torch.equal(self.source_of, before):  # hypotheses of a beam have changed places
+        read, shares = self.source_of.unique_consecutive(return_counts=True)
+        if (shares != shares[0]).any():
+            read = self.source_of
+        if len(rows) == len(before) and torch.equal(read, self.read):  # hypotheses of a beam have changed places
             self.cache.reorder(rows)
             return
-        self.cache.select(rows)
-        self.mask = None if self.mask is None else self.mask.select(rows)
-        self.memory = None if self.memory is None else self.memory.index_select(0, rows)
+        held = (self.read == read[:, None]).int().argmax(1)
+        self.read = read
+        self.cache.select(rows, held)
+        self.mask = None if self.mask is None else self.mask.select(held)
+        self.memory = None if self.memory is None else self.memory.index_select(0, held)
 
 
 class ContinuationDecoding:

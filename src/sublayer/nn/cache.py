@@ -96,10 +96,11 @@ def _roomy(x: Tensor, length: int) -> Tensor:
 
 
 class LayerCache(NamedTuple):
-    """What one decoder layer remembers."""
+    """What one decoder layer remembers. `readers` rows of the decoder, side by side, read each row of the memory."""
 
     self_attn: Cache
     cross_attn: Cache
+    readers: int = 1
 
 
 class DecoderCache:
@@ -120,10 +121,16 @@ class DecoderCache:
         """How many target positions have been decoded."""
         return self.layers[0].self_attn.length
 
-    def select(self, rows: Tensor) -> None:
+    def select(self, rows: Tensor, read: Tensor | None = None) -> None:
+        """Go on with these rows (N,).
+
+        read  (M,) rows of the memory that is held, each for N / M of them side by side; by default one for each
+        """
         self.reorder(rows)
+        read = rows if read is None else read
         for layer in self.layers:
-            layer.cross_attn.select(rows)
+            layer.cross_attn.select(read)
+        self.layers = [layer._replace(readers=len(rows) // len(read)) for layer in self.layers]
 
     def reorder(self, rows: Tensor) -> None:
         """`select` where each row takes the place of one that reads the same memory: cross-attention keeps its own."""

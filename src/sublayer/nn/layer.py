@@ -1,5 +1,7 @@
 """Encoder and decoder layers, put together from the parts that are passed in."""
 
+from functools import partial
+
 from torch import Tensor, nn
 
 from sublayer.nn.cache import LayerCache
@@ -73,9 +75,21 @@ class DecoderLayer(nn.Module):
         cache: LayerCache | None = None,
     ) -> Tensor:
         past = {} if cache is None else {"cache": cache.self_attn}
-        read = {} if cache is None else {"cache": cache.cross_attn}
         x = self.sublayer_attn(x, lambda x_norm: self.self_attn(x_norm, x_norm, x_norm, mask=mask, **past))
         if self.cross_attn is not None and self.sublayer_cross is not None:
-            cross_attn = self.cross_attn
-            x = self.sublayer_cross(x, lambda x_norm: cross_attn(x_norm, memory, memory, mask=memory_mask, **read))
+            look = partial(_look, self.cross_attn, memory=memory, mask=memory_mask, cache=cache)
+            x = self.sublayer_cross(x, look)
         return self.sublayer_ffn(x, self.ffn)
+
+
+def _look(
+    cross_attn: nn.Module, x: Tensor, memory: Tensor | None, mask: Mask | Tensor | None, cache: LayerCache | None
+) -> Tensor:
+    """Rows that read the same memory ask it together, as queries of one row: (B·R, T, D) is asked as (B, R·T, D)."""
+    if cache is None or cache.readers == 1:
+        past = {} if cache is None else {"cache": cache.cross_attn}
+        read: Tensor = cross_attn(x, memory, memory, mask=mask, **past)
+        return read
+    asking = x.reshape(-1, cache.readers * x.size(1), x.size(2))
+    read = cross_attn(asking, memory, memory, mask=mask, cache=cache.cross_attn)
+    return read.reshape(x.shape)

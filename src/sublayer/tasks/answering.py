@@ -103,8 +103,8 @@ class Answering(Given):
 
         prefix  what the answer begins with, as the target's tokenizer cuts it; it takes the place of `search.prefix`
 
-        The probabilities are the model's own: rules of the search bear on the answers alone. An answer that is cut
-        behind its token at once may be too long for `max_ratio` and `max_extra`.
+        The probabilities are the model's own: rules of the search bear on the answers alone. Tokens behind the
+        longest answer that `max_ratio` and `max_extra` allow have an answer that is cut there.
         """
         if not text.strip():
             return []

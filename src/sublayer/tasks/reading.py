@@ -14,13 +14,13 @@ from sublayer.tasks.search import Search
 from sublayer.text import Tokenizer, Words
 
 
-class Writer(Reader, Protocol):
+class Bilingual(Reader, Protocol):
     source: Tokenizer
     target: Tokenizer
 
 
 def predictions(
-    task: Writer, asked: Sequence[tuple[str, Hypothesis]], search: Search, alignments: bool
+    task: Bilingual, asked: Sequence[tuple[str, Hypothesis]], search: Search, alignments: bool
 ) -> list[Prediction]:
     """Of lines and hypotheses for them.
 
