@@ -63,7 +63,7 @@ def test_each_answer_of_a_beam_is_read_so_and_stop_strings_cut_first(task):
 def test_where_no_word_is_unknown_it_is_refused(task):
     tokenizer = train_tokenizer("bpe", ["a"], vocab_size=261)
     task.target = tokenizer
-    with pytest.raises(ConfigError, match="search.replace_unknown .* A target of kind 'bpe' has no unknown words"):
+    with pytest.raises(ConfigError, match="search.replace_unknown .* a target of kind char, word or split, not 'bpe'"):
         list(task.predict(["a"], search=COPY))
     with pytest.raises(ValueError, match="replace_unknown: take engine native"):
         CTranslate2.find(None, task, [[4]], COPY)

@@ -8,7 +8,7 @@ from sublayer.text.units import Words
 CORPUS = ["the cat sat, on the mat.", "eine Größe 你好 \U0001f98a", "a#V;PST"]
 TRAINED = {
     kind: train_tokenizer(kind, CORPUS, vocab_size=330)
-    for kind in ("bpe", "unigram", "wordpiece", "word", "char", "split", "features")
+    for kind in ("bpe", "unigram", "wordpiece", "word", "char", "backward", "split", "features")
 }
 SUBWORDS = ("bpe", "unigram", "wordpiece")
 
@@ -34,6 +34,7 @@ def test_parts_of_words_make_words(kind):
         ("word", "the\tnew  cat", ("the", "new", "cat")),
         ("split", "the new cat", ("the", "new", "cat")),
         ("char", "a b", ("a", " ", "b")),
+        ("backward", "a b", ("b", " ", "a")),
         ("features", "a#V;PST", ("a", "#V", ";PST")),
     ],
 )

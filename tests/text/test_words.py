@@ -23,6 +23,22 @@ def test_char_is_every_character_by_count_then_code_point():
     assert tokenizer.decode(tokenizer.encode("note à Noël")) == "note à Noël"
 
 
+def test_backward_is_char_with_the_ids_turned_round():
+    char, backward = (train_tokenizer(kind, CORPUS) for kind in ("char", "backward"))
+    assert vocabulary(backward) == vocabulary(char)
+    for text in ("note à Noël", "", "xyz b"):
+        assert backward.encode(text) == char.encode(text)[::-1]
+        assert backward.tokens(text) == list(reversed(char.tokens(text)))
+        assert backward.decode(backward.encode(text)) == char.decode(char.encode(text))
+    assert backward.encode_batch(["be", "to"]) == [backward.encode("be"), backward.encode("to")]
+    assert type(backward).from_json(backward.to_json()).encode("be") == backward.encode("be")
+
+
+def test_nothing_of_a_backward_text_is_settled_before_its_end():
+    backward = train_tokenizer("backward", CORPUS)
+    assert backward.settled(backward.encode("to be")[:3]) == ""
+
+
 def test_char_counts_line_ends_and_spaces():
     tokenizer = train_tokenizer("char", ["a \n\r\n"])
     assert [tokenizer.piece(i) for i in tokenizer.encode("\n\r a")] == ["\n", "\r", " ", "a"]
@@ -33,7 +49,7 @@ def test_word_is_every_word_by_count_then_code_point():
     assert vocabulary(tokenizer) == [*SPECIALS, *ranked(" ".join(CORPUS).split())]
 
 
-@pytest.mark.parametrize("kind", ["word", "char"])
+@pytest.mark.parametrize("kind", ["word", "char", "backward"])
 def test_min_count_and_vocab_size_drop_the_rarest(kind):
     whole = vocabulary(train_tokenizer(kind, CORPUS))
     assert vocabulary(train_tokenizer(kind, CORPUS, vocab_size=6)) == whole[:6]

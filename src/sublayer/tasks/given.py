@@ -95,7 +95,7 @@ class Given(ABC):
         A word is a run without white space where tokens are parts of words (bpe, unigram, wordpiece), else a token. It
         comes from the source word that the decoder looks at most while it writes it, in the mean over the heads of one
         layer: `layer` counts from 0, or from the end with -1 as the last. By default it is the last but one, which
-        Garg et al. 2019, section 4.1, found to align best.
+        Garg et al. 2019 found to align best.
         """
         reader, stream = self.members[0], iter(pairs)
         while window := list(islice(stream, WINDOW)):

@@ -14,7 +14,7 @@ from sublayer.evaluate import METRICS
 from sublayer.models.config import ModelConfig
 from sublayer.tasks.search import Search
 
-Kind = Literal["auto", "char", "word", "split", "features", "bpe", "unigram", "wordpiece"]
+Kind = Literal["auto", "char", "backward", "word", "split", "features", "bpe", "unigram", "wordpiece"]
 
 
 def _listed(value: object) -> object:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from sublayer.errors import ConfigError
 from sublayer.generate import (
     Forbidden,
     ForcedPrefix,
@@ -26,6 +27,11 @@ def rules_of(
     """The rules for the answers to these sources, and the one among them that asks for phrases. Stop strings come
     last."""
     eos = target.eos
+    if target.kind == "backward" and (asked := [n for n in ("prefix", "stop_strings") if getattr(search, n)]):
+        raise ConfigError(
+            f"search.{asked[0]} is about where an answer begins, and this model writes its answers from the end: "
+            "leave it out, or train with text.target.kind char."
+        )
     rules: list[Rule] = []
     required = None
     if search.min_length or search.min_ratio:

@@ -111,8 +111,8 @@ def _begin(
     """The decoding under its rules, the phrases among them, what every row begins with, and settings of any search."""
     if search.replace_unknown and task.target.kind not in ("char", "word", "split"):
         raise ConfigError(
-            f"search.replace_unknown puts words of the source where unknown ones would stand. A target of kind "
-            f"{task.target.kind!r} has no unknown words: leave it out, or train with targets of kind word."
+            "search.replace_unknown puts words of the source where unknown ones would stand, in a target of kind char, "
+            f"word or split, not {task.target.kind!r}: leave it out, or train with targets of kind word."
         )
     longest = longest_answers(task, ids, search)
     rules, required = rules_of(task.target, ids, search, longest)

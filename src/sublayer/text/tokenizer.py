@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, Self, TypeVar, final
 
 import tokenizers
 
@@ -14,6 +14,9 @@ from sublayer.text.whole import write_whole
 
 KEY = "sublayer"
 OF_BYTES = ("bpe", "unigram")
+BACKWARD = "backward"
+
+T = TypeVar("T")
 
 
 @final
@@ -63,20 +66,20 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """The ids of the text, without special tokens. DataError for what UTF-8 cannot hold."""
-        return self._encode(text).ids
+        return self._order(self._encode(text).ids)
 
     def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
         """``encode`` for each text, on all cores."""
         texts = list(texts)
         try:
-            return [e.ids for e in self._backend.encode_batch_fast(texts, add_special_tokens=False)]
+            return [self._order(e.ids) for e in self._backend.encode_batch_fast(texts, add_special_tokens=False)]
         except TypeError:
             return [self.encode(text) for text in texts]  # names the text that is at fault
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of the ids. Padding, begin and end give nothing; an unknown token gives U+FFFD."""
         try:
-            tokens = [self._readable[i] for i in ids]
+            tokens = self._order([self._readable[i] for i in ids])
         except KeyError as missing:
             raise DataError(
                 f"id {missing} is not in this vocabulary of {len(self)} tokens: write ids from 0 to {len(self) - 1}."
@@ -86,7 +89,9 @@ class Tokenizer:
 
     def settled(self, ids: Iterable[int]) -> str:
         """The beginning of ``decode(ids)`` that stays as it is whatever ids follow: a character may still lack bytes,
-        and a lemma its features."""
+        and a lemma its features. Of a text that is written backward it is empty."""
+        if self.kind == BACKWARD:
+            return ""
         text = self.decode(ids)
         if self.kind == "features":
             return text.removesuffix("#")
@@ -97,16 +102,18 @@ class Tokenizer:
 
         A character whose bytes are several tokens is shown at each of them.
         """
-        return self._pieces(text, self._encode(text).offsets)
+        return self._order(self._pieces(text, self._encode(text).offsets))
 
     def words(self, text: str) -> Words:
         """The words of the text: runs without white space where tokens are parts of words, else a word a token."""
         found = self._encode(text)
-        return self._words(text, found.ids, found.offsets)
+        return self._words(text, self._order(found.ids), self._order(found.offsets))
 
     def words_of(self, ids: Sequence[int], text: str) -> Words:
         """``words`` of what the ids read as. The text is ``decode(ids)`` or its beginning; ids that lie behind it are
         left out."""
+        if self.kind == BACKWARD:
+            return Words.one_a_token(ids, [self.decode([i]) for i in ids])
         starts = [len(self.settled(ids[:n])) for n in range(len(ids))]
         kept = [i for i, start in enumerate(starts) if text[start:].removeprefix(self.separator)]
         slices = [(starts[i], len(self.decode(ids[: i + 1]))) for i in kept]
@@ -154,6 +161,10 @@ class Tokenizer:
             raise CheckpointError(f"{path}: there is no such file; a run keeps its tokenizer there.") from None
         except (CheckpointError, UnicodeDecodeError) as error:
             raise CheckpointError(f"{path}: {error}") from None
+
+    def _order(self, tokens: list[T]) -> list[T]:
+        """From the order of the text to that of the ids, and back."""
+        return tokens[::-1] if self.kind == BACKWARD else tokens
 
     def _pieces(self, text: str, slices: Iterable[Slice]) -> list[str]:
         found = [text[start:end] for start, end in slices]

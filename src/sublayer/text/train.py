@@ -10,6 +10,7 @@ from sublayer.text.tokenizer import Tokenizer
 
 KINDS: dict[str, Callable[[Iterable[str], Plan], Tokenizer]] = {
     "char": words.char,
+    "backward": words.backward,
     "word": words.word,
     "split": words.split,
     "features": words.features,
@@ -34,6 +35,7 @@ def train_tokenizer(
     kind        a token is                                      reads the settings     text read back
     ==========  ==============================================  =====================  ==================
     char        a Unicode character                             vocab_size, min_count  the same
+    backward    a character, from the last to the first         vocab_size, min_count  the same
     word        what stands between white space                 vocab_size, min_count  one space for each
     split       what stands between separators                  separator              the same, cleaned
     features    ``lemma#V;PST``: a lemma's character, a feature  none                   the same

@@ -19,12 +19,21 @@ from sublayer.text.tokenizer import Tokenizer
 
 def char(texts: Iterable[str], plan: Plan) -> Tokenizer:
     """Each Unicode character is a token, spaces and line ends included."""
+    return _characters(texts, plan, "char")
+
+
+def backward(texts: Iterable[str], plan: Plan) -> Tokenizer:
+    """Characters from the last to the first: an ending is written before the stem that it hangs on."""
+    return _characters(texts, plan, "backward")
+
+
+def _characters(texts: Iterable[str], plan: Plan, kind: str) -> Tokenizer:
     backend = Backend(models.WordLevel(unk_token=UNK))
     backend.normalizer = normalizers.Sequence(plan.normalizers())
     backend.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
     backend.decoder = decoders.Fuse()
     backend = _count(backend, texts, plan.vocab_size, plan.min_count)
-    return Tokenizer(backend, kind="char", normalization=plan.normalization)
+    return Tokenizer(backend, kind=kind, normalization=plan.normalization)
 
 
 def word(texts: Iterable[str], plan: Plan) -> Tokenizer:
