@@ -1,7 +1,7 @@
 """Answers to a batch of sources, as a run's search settings say."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -25,9 +25,11 @@ from sublayer.generate import (
     sample,
 )
 from sublayer.generate.candidates import continuations
+from sublayer.generate.stop_strings import cut
 from sublayer.models.decoding import TranslationDecoding
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import Mask
+from sublayer.tasks.base import Prediction
 from sublayer.tasks.rules import rules_of
 from sublayer.tasks.search import Search
 from sublayer.text import Tokenizer
@@ -52,8 +54,9 @@ class Engine(Protocol):
 
     name: str
 
-    def find(self, task: Searchable, ids: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
-        """For each source, token ids without specials, its hypotheses, the best first."""
+    def find(self, task: Searchable, ids: Sequence[Sequence[int]], search: Search) -> Iterable[list[Hypothesis]]:
+        """For each source, token ids without specials, its hypotheses, the best first. They may still be looked for
+        while the caller goes on."""
 
 
 class Native:
@@ -110,3 +113,16 @@ def longest_answers(task: Searchable, ids: Sequence[Sequence[int]], search: Sear
 
 def length_rule(search: Search) -> Length:
     return (GNMT if search.length_rule == "gnmt" else Power)(search.length_penalty)
+
+
+def prediction(target: Tokenizer, hypothesis: Hypothesis, search: Search) -> Prediction:
+    """A hypothesis as it reads."""
+    pieces = [target.piece(token) for token in hypothesis.tokens]
+    return Prediction(
+        text=cut(target.decode(hypothesis.tokens), search.stop_strings),
+        score=hypothesis.score,
+        logp=hypothesis.logp,
+        tokens=(*pieces, *(["</s>"] if hypothesis.finished else [])),
+        token_logps=hypothesis.token_logps,
+        finished=hypothesis.finished,
+    )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import torch
 
@@ -15,14 +17,13 @@ from sublayer.data.examples import Pair, group
 from sublayer.errors import DataError, listing
 from sublayer.evaluate import Score, evaluate_texts, perplexity
 from sublayer.generate import Hypothesis
-from sublayer.generate.stop_strings import cut
 from sublayer.models.config import ModelConfig
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.models.store import save_weights
 from sublayer.tasks.base import Prediction, Scored
 from sublayer.tasks.folder import write_task
 from sublayer.tasks.search import Search
-from sublayer.tasks.searching import Engine, Native
+from sublayer.tasks.searching import Engine, Native, prediction
 from sublayer.tasks.teaching import logits, sizes
 from sublayer.text import Tokenizer
 
@@ -59,9 +60,10 @@ class Translate:
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
 
-    def for_inference(self, dtype: torch.dtype | None = None) -> Translate:
+    def for_inference(self, dtype: torch.dtype | None = None, quantize: Literal["int8"] | None = None) -> Translate:
         """The same task with its model in inference form: it predicts faster, and can be neither trained nor saved."""
-        return Translate(self.model.for_inference(dtype), self.config, self.source, self.target, self.search)
+        model = self.model.for_inference(dtype, quantize)
+        return Translate(model, self.config, self.source, self.target, self.search)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """A folder that `sublayer.load` reads."""
@@ -111,25 +113,28 @@ class Translate:
         *,
         search: Search | None = None,
         window: int = WINDOW,
+        ahead: int = 0,
         too_long: Callable[[str], None] | None = None,
     ) -> Iterator[list[Prediction]]:
         """For each line, in order, its answers, the best first. Streams, `window` lines at a time.
 
         An empty line has one empty answer. What a line gets does not depend on its neighbours.
 
+        ahead     windows that are begun before the first is waited for: more than 0 for an engine of other processes
         too_long  is told of each line that is longer than the model can read, and its answer is empty; without it
                   such a line is a DataError
         """
-        search = search or self.search
-        stream = enumerate(inputs, 1)
+        search, stream = search or self.search, enumerate(inputs, 1)
+        begun: deque[_Window] = deque()
         while lines := list(islice(stream, window)):
-            yield from self._window(lines, search, too_long or _refuse)
+            begun.append(self._begin(lines, search, too_long or _refuse))
+            if len(begun) > ahead:
+                yield from self._finish(begun.popleft(), search)
+        for each in begun:
+            yield from self._finish(each, search)
 
     @torch.inference_mode()
-    def _window(
-        self, lines: list[tuple[int, str]], search: Search, too_long: Callable[[str], None]
-    ) -> list[list[Prediction]]:
-        answers = [[Prediction("", 0.0, 0.0, (), (), True)] for _ in lines]
+    def _begin(self, lines: list[tuple[int, str]], search: Search, too_long: Callable[[str], None]) -> _Window:
         full = [i for i, (_, line) in enumerate(lines) if line.strip()]
         ids = self.source.encode_batch([lines[i][1] for i in full])
         readable = []
@@ -141,22 +146,18 @@ class Translate:
                 too_long(f"line {number}: {longest} tokens with </s>, and the model reads {self.limit:.0f}")
         self.model.eval()
         lengths = [(len(tokens) + 1, 0) for _, tokens in readable]
-        for rows in TokenBatches(lengths, BATCH_TOKENS // search.rows).in_order():
-            found = self.engine.find(self, [readable[row][1] for row in rows], search)
-            for row, hypotheses in zip(rows, found, strict=True):
-                answers[readable[row][0]] = [self._read(h, search) for h in hypotheses]
-        return answers
+        found = [
+            ([readable[row][0] for row in rows], self.engine.find(self, [readable[row][1] for row in rows], search))
+            for rows in TokenBatches(lengths, BATCH_TOKENS // search.rows).in_order()
+        ]
+        return _Window(len(lines), found)
 
-    def _read(self, hypothesis: Hypothesis, search: Search) -> Prediction:
-        pieces = [self.target.piece(token) for token in hypothesis.tokens]
-        return Prediction(
-            text=cut(self.target.decode(hypothesis.tokens), search.stop_strings),
-            score=hypothesis.score,
-            logp=hypothesis.logp,
-            tokens=(*pieces, *(["</s>"] if hypothesis.finished else [])),
-            token_logps=hypothesis.token_logps,
-            finished=hypothesis.finished,
-        )
+    def _finish(self, window: _Window, search: Search) -> list[list[Prediction]]:
+        answers = [[Prediction("", 0.0, 0.0, (), (), True)] for _ in range(window.lines)]
+        for places, found in window.found:
+            for i, hypotheses in zip(places, found, strict=True):
+                answers[i] = [prediction(self.target, h, search) for h in hypotheses]
+        return answers
 
     # -- given targets ---------------------------------------------------------------------------------------
 
@@ -211,6 +212,13 @@ class Translate:
             Score(name, value, count, "tokens", False, f"{name}|{self.target.kind} tokens with EOS")
             for name, value in (("loss", total / count), ("perplexity", perplexity(total, count)))
         ]
+
+
+class _Window(NamedTuple):
+    """Lines that are being answered: how many, and for each batch their places and what is found for them."""
+
+    lines: int
+    found: list[tuple[list[int], Iterable[list[Hypothesis]]]]
 
 
 def _refuse(problem: str) -> None:
