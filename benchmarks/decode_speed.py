@@ -1,4 +1,6 @@
-"""How many tokens a second greedy search writes: sublayer and four peers, interleaved, on the same sources.
+"""How many tokens a second search writes: sublayer and five peers, interleaved, on the same sources.
+
+Greedily all of them; with a beam sublayer and CTranslate2, which have the same weights, in fp32 and in int8.
 
 Every row writes the same number of tokens, EOS being forbidden, so that all do the same work.
 """
@@ -14,11 +16,12 @@ from statistics import median
 import torch
 from torch import Tensor
 
-from peers import DECODED, Marian, Peer, Sublayer, Tutorial, TutorialReadOnce
+from peers import DECODED, CTranslate2, Marian, Peer, Sublayer, SublayerInt8, Tutorial, TutorialReadOnce
 from setting import EOS, PAD, QUICK, SIZES, arguments, examples, machine, spread, table
 from sublayer.data.batch import pad
 
 Row = tuple[int, str]  # batch size, peer
+BEAM = 5
 GOALS: dict[Row, float] = {(1, Marian.name): 2.0, (16, Tutorial.name): 5.0, (16, TutorialReadOnce.name): 5.0}
 
 
@@ -28,17 +31,23 @@ def sources(rows: Sequence[Sequence[int]], batch: int, groups: int) -> list[Tens
     return [pad([[*row, EOS] for row in ordered[i : i + batch]], PAD)[0] for i in range(0, len(ordered), batch)]
 
 
-def tokens_per_second(peer: Peer, group: Sequence[Tensor], length: int) -> float:
+def tokens_per_second(peer: Peer, group: Sequence[Tensor], length: int, beam: int) -> float:
     started = time.perf_counter()
     for source in group:
-        written = peer.generate(source, length)
+        written = peer.generate(source, length) if beam == 1 else peer.search(source, length, beam)
         assert len(written) == len(source) and len(written[0]) == length, peer.name
     seconds = time.perf_counter() - started
     return sum(map(len, group)) * length / seconds
 
 
 def measure(
-    peers: Sequence[Peer], rows: Sequence[Sequence[int]], sizes: Sequence[int], length: int, rounds: int, seed: int
+    peers: Sequence[Peer],
+    rows: Sequence[Sequence[int]],
+    sizes: Sequence[int],
+    length: int,
+    rounds: int,
+    seed: int,
+    beam: int = 1,
 ) -> dict[Row, list[float]]:
     """Tokens a second by (batch size, peer), one number a round. Round 0 warms up and is not kept."""
     speeds: dict[Row, list[float]] = {(batch, peer.name): [] for batch in sizes for peer in peers}
@@ -48,7 +57,7 @@ def measure(
             group = sources(rows, batch, groups=max(2, 8 // batch) if number else 1)
             for peer in order.sample(list(peers), len(peers)):
                 gc.collect()
-                speed = tokens_per_second(peer, group, length)
+                speed = tokens_per_second(peer, group, length, beam)
                 if number:
                     speeds[batch, peer.name].append(speed)
     return speeds
@@ -83,15 +92,19 @@ def main() -> None:
     peers = [make(size) for make in DECODED]
     for peer in peers:
         peer.model.eval()
-        if isinstance(peer, Sublayer):
-            peer.model = peer.model.for_inference()  # what `sublayer predict` does
+    ours = peers[0]
+    same = [SublayerInt8(ours), *(CTranslate2(ours, kind, args.threads) for kind in ("float32", "int8"))]
+    ours.model = ours.model.for_inference()  # what `sublayer predict` does
+    common = {"rows": rows, "length": size.write, "rounds": args.rounds, "seed": args.seed}
     with torch.inference_mode():
-        speeds = measure(peers, rows, args.batch, size.write, args.rounds, args.seed)
-    print(f"### Greedy decoding, {'tiny models' if args.quick else args.config}, {size.write} tokens a row\n")
-    print(report(speeds))
+        speeds = measure([*peers, *same], sizes=args.batch, **common)
+        wide = measure([ours, *same], sizes=[n for n in args.batch if n <= 16], beam=BEAM, **common)
+    title = f"{'tiny models' if args.quick else args.config}, {size.write} tokens a row"
+    print(f"### Greedy decoding, {title}\n\n{report(speeds)}")
     if not args.quick:
         print(f"\n{goals(speeds)}")
-    versions = ("sublayer", "torch", "transformers", "x-transformers")
+    print(f"\n### Beam {BEAM}, {title}\n\n{report(wide)}")
+    versions = ("sublayer", "torch", "ctranslate2", "transformers", "x-transformers")
     print(
         f"\n{machine(versions, threads=args.threads, seed=args.seed)}. Median of {args.rounds} rounds (least to most)."
     )

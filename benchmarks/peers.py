@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Protocol
 
 import torch
@@ -18,7 +22,8 @@ from torch import Tensor, nn
 
 from setting import BOS, EOS, PAD, Sizes
 from sublayer.data.batch import PairBatch
-from sublayer.generate import greedy
+from sublayer.export.ctranslate2 import export
+from sublayer.generate import beam_search, greedy
 from sublayer.models import ModelConfig
 from sublayer.models.build import build
 from sublayer.models.decoding import TranslationDecoding
@@ -39,7 +44,7 @@ class Peer(Protocol):
     def update(self, batch: PairBatch) -> None:
         """Forward, backward, optimizer."""
 
-    def generate(self, source: Tensor, length: int) -> Tensor | list[tuple[int, ...]]:
+    def generate(self, source: Tensor, length: int) -> Tensor | Sequence[Sequence[object]]:
         """Sources (B, S), 0 = padding -> `length` tokens a row, whatever the model thinks of EOS."""
 
 
@@ -60,6 +65,7 @@ class Sublayer:
             dropout=0.1,
             tie="all",
         )
+        self.config = config
         self.model = build(config)
         self.optimizer = optimizer(self.model, "adam")
 
@@ -74,10 +80,66 @@ class Sublayer:
         self.optimizer.zero_grad(set_to_none=True)
 
     def generate(self, source: Tensor, length: int) -> list[tuple[int, ...]]:
-        keep = source != PAD
-        decoding = TranslationDecoding(self.model, source, None if keep.all() else Mask.padding(keep))
         start = torch.full((len(source), 1), BOS)
-        return [h.tokens for h in greedy(decoding, start, eos=EOS, max_len=length, never=(EOS, PAD))]
+        return [h.tokens for h in greedy(self.decoding(source), start, eos=EOS, max_len=length, never=(EOS, PAD))]
+
+    def search(self, source: Tensor, length: int, beam: int) -> list[tuple[int, ...]]:
+        start, never = torch.full((len(source), 1), BOS), (EOS, PAD)
+        found = beam_search(self.decoding(source), start, eos=EOS, beam=beam, max_len=length, never=never)
+        return [hypotheses[0].tokens for hypotheses in found]
+
+    def decoding(self, source: Tensor) -> TranslationDecoding:
+        keep = source != PAD
+        return TranslationDecoding(self.model, source, None if keep.all() else Mask.padding(keep))
+
+
+class SublayerInt8(Sublayer):
+    """The same weights, as `sublayer predict --int8` has them."""
+
+    name = "sublayer int8"
+
+    def __init__(self, ours: Sublayer) -> None:
+        self.model = ours.model.for_inference(quantize="int8")
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What an export asks of a tokenizer, of ids without a text."""
+
+    vocabulary: list[str]
+    pad: int = PAD
+    bos: int = BOS
+    eos: int = EOS
+    unk: int = 1
+
+
+class CTranslate2:
+    """The same weights in CTranslate2's format, as `sublayer export --to ctranslate2` writes them."""
+
+    def __init__(self, ours: Sublayer, compute_type: str, threads: int) -> None:
+        import ctranslate2
+
+        self.name = f"CTranslate2 {compute_type}"
+        self.model = ours.model
+        words = _Words([str(i) for i in range(ours.config.target_vocab)])
+        with TemporaryDirectory() as folder:
+            export(SimpleNamespace(model=ours.model, config=ours.config, source=words, target=words), Path(folder))
+            self.translator = ctranslate2.Translator(
+                folder, "cpu", compute_type=compute_type, inter_threads=1, intra_threads=threads
+            )
+
+    def generate(self, source: Tensor, length: int) -> list[list[str]]:
+        return self.search(source, length, beam=1)
+
+    def search(self, source: Tensor, length: int, beam: int) -> list[list[str]]:
+        found = self.translator.translate_batch(
+            [[str(i) for i in row if i != PAD] for row in source.tolist()],
+            beam_size=beam,
+            min_decoding_length=length,
+            max_decoding_length=length,
+            suppress_sequences=[[str(PAD)]],
+        )
+        return [answer.hypotheses[0] for answer in found]
 
 
 class _Plain:

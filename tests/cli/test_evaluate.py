@@ -78,3 +78,16 @@ def test_what_cannot_be_measured_is_told(run, pairs, tmp_path):
     said = command("evaluate", run, tmp_path / "nowhere.tsv")
     assert said.code == 2 and "nowhere.tsv cannot be read: No such file" in said.err
     assert command("evaluate", run).code == 2
+
+
+def test_int8_stands_beside_fp32(run, pairs, monkeypatch):
+    monkeypatch.setattr("sublayer.models.inference.LARGE", 0)
+    options = ("evaluate", run, pairs, "--metric", "exact", "--metric", "loss", "--bootstrap", 0)
+    exact, loss = command(*options).out.splitlines()
+    said = command(*options, "--int8").out.splitlines()
+    assert said[:3] == [f"fp32: {exact}", f"int8: {exact}", "int8 - fp32: exact +0.0000"]
+    assert said[3] == f"fp32: {loss}" and said[4].startswith("int8: loss 0.")
+    found = json.loads(command(*options, "--int8", "--json").out)
+    values = [found[form]["loss"]["value"] for form in ("fp32", "int8")]
+    assert found["difference"] == {"exact": 0.0, "loss": values[1] - values[0]} and values[0] != values[1]
+    assert said[5] == f"int8 - fp32: loss {values[1] - values[0]:+.4f}"

@@ -1,5 +1,6 @@
 import io
 import json
+import re
 
 import pytest
 from tests.runs import command, reverse_run, reverse_task
@@ -63,3 +64,32 @@ def test_at_a_terminal_each_line_is_answered_as_it_comes(run, monkeypatch):
 
     monkeypatch.setattr("tests.runs.io.BytesIO", Typed)
     assert command("predict", run, stdin=b"ab\ncd\n").out == "ba\ndc\n"
+
+
+def test_workers_share_a_file(run, tmp_path):
+    file = tmp_path / "in.txt"
+    file.write_bytes(b"\nab\ncde\n\nda\n")
+    options = ("predict", run, file, "--beam", 3, "--nbest", 2, "--json")
+    alone, shared = command(*options), command(*options, "--workers", 2)
+    assert shared == alone and shared.code == 0 and shared.out.count("\n") == 5
+
+
+def test_workers_need_a_file(run):
+    said = command("predict", run, "--workers", 2, stdin=b"ab\n")
+    assert said == (2, "", "sublayer: --workers 2 share the lines of a file: name one, or leave --workers out.\n")
+
+
+def test_int8_tells_what_it_costs(run, tmp_path, monkeypatch):
+    (tmp_path / "in.txt").write_bytes(b"ab\n\ncde\n")
+    said = command("predict", run, tmp_path / "in.txt", "--int8")
+    assert (said.code, said.out) == (0, "ba\n\nedc\n") and said.err.startswith("int8: none of ")
+    monkeypatch.setattr("sublayer.models.inference.LARGE", 0)
+    said = command("predict", run, "--int8", stdin=b"ab\n\ncde\n")
+    assert (said.code, said.out) == (0, "ba\n\nedc\n")
+    assert re.fullmatch(
+        r"int8: (\d+) of \1 linear maps; on 2 lines the log-probability of a token changes by [+-]0\.\d{4}, "
+        r"2 of 2 greedy answers stay the same\n",
+        said.err,
+    )
+    said = command("predict", run, "--int8", "--engine", "auto", stdin=b"ab\n")
+    assert said.code == 2 and "--int8 does not go together with --engine: leave one or the other out" in said.err

@@ -1,12 +1,13 @@
 """sublayer evaluate"""
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sublayer.cli.options import (
     Beam,
+    Int8,
     PairFiles,
     Run,
     SearchSettings,
@@ -19,6 +20,9 @@ from sublayer.cli.options import (
     searching,
 )
 
+if TYPE_CHECKING:
+    from sublayer.evaluate import Score
+
 
 def evaluate(
     run: Run,
@@ -28,19 +32,41 @@ def evaluate(
     beam: Beam = None,
     set: SearchSettings = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="samples for 95 % intervals; 0: none")] = 1000,
+    int8: Int8 = False,
     skip_bad: SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="all scores as one object")] = False,
     trust_code: TrustCode = False,
 ) -> None:
     """Scores of the answers against the targets, with counts, signatures and intervals."""
     pairs = pairs_of(run, file, skip_bad)
-    task = loaded(run, others, trust_code).for_inference()
+    given = loaded(run, others, trust_code)
     if not metric:
         train = recipe_of(run).train
         metric = [*(train.validate_metrics if train else ()), "loss", "perplexity"]
-    scores = task.evaluate(pairs.items, metric, search=searching(task.search, beam, settings=set), bootstrap=bootstrap)
-    if as_json:
-        print(json.dumps({s.name: s.to_dict() for s in scores}, ensure_ascii=False, indent=2))
+    search = searching(given.search, beam, settings=set)
+    scores = given.for_inference().evaluate(pairs.items, metric, search=search, bootstrap=bootstrap)
+    if int8:
+        small = given.for_inference(quantize="int8").evaluate(pairs.items, metric, search=search, bootstrap=bootstrap)
+        _print_both(scores, small, as_json)
+    elif as_json:
+        print(json.dumps(_by_name(scores), ensure_ascii=False, indent=2))
     else:
         for found in scores:
             print(found)
+
+
+def _print_both(scores: "list[Score]", small: "list[Score]", as_json: bool) -> None:
+    """fp32, int8, and int8 minus fp32."""
+    changes = {exact.name: other.value - exact.value for exact, other in zip(scores, small, strict=True)}
+    if as_json:
+        both = {"fp32": _by_name(scores), "int8": _by_name(small), "difference": changes}
+        print(json.dumps(both, ensure_ascii=False, indent=2))
+        return
+    for exact, other in zip(scores, small, strict=True):
+        print(f"fp32: {exact}")
+        print(f"int8: {other}")
+        print(f"int8 - fp32: {exact.name} {changes[exact.name]:+.4f}")
+
+
+def _by_name(scores: "list[Score]") -> dict[str, dict[str, object]]:
+    return {score.name: score.to_dict() for score in scores}

@@ -17,6 +17,7 @@ PairFiles = Annotated[list[Path], typer.Argument(help="pairs: one TSV or JSONL, 
 Beam = Annotated[int | None, typer.Option(min=1, help="hypotheses kept; 1 is greedy")]
 SearchSettings = Annotated[list[str] | None, typer.Option("--set", help="search.key=value, over the run's")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="leave out bad lines, count and list them")]
+Int8 = Annotated[bool, typer.Option("--int8", help="8-bit weights in large maps; told beside fp32")]
 With = Annotated[list[Path] | None, typer.Option("--with", help="another run that answers together with this one")]
 TrustCode = Annotated[bool, typer.Option("--trust-code", help="let the run name classes of your own")]
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sublayer.cli.options import Beam, Run, SearchSettings, TrustCode, With, loaded, searching
+from sublayer.cli.options import Beam, Int8, Run, SearchSettings, TrustCode, With, loaded, searching
 
 if TYPE_CHECKING:
     from sublayer.tasks.answering import Answering
     from sublayer.tasks.base import Prediction
-    from sublayer.tasks.ensemble import Ensemble
     from sublayer.tasks.search import Search
-    from sublayer.tasks.translate import Translate
+
+COMPARED = 50  # lines
 
 
 def predict(
@@ -35,32 +35,52 @@ def predict(
     as_json: Annotated[bool, typer.Option("--json", help="an object a line, with tokens and scores")] = False,
     stream: Annotated[bool, typer.Option("--stream", help="each answer while it is written")] = False,
     engine: Annotated[str, typer.Option(help="native, ctranslate2, onnx, or auto: the fastest that fits")] = "native",
+    int8: Int8 = False,
+    workers: Annotated[int, typer.Option(min=1, help="processes that share a file, with one thread each")] = 1,
     trust_code: TrustCode = False,
 ) -> None:
     """Lines in, lines out, in order and as they come; an empty line gives an empty line."""
-    from sublayer.data import read_lines
-    from sublayer.errors import DataError, listing
+    from contextlib import ExitStack
+    from itertools import chain, islice
 
-    unlike = {"--engine": engine != "native", "--scores": scores, "--alignments": alignments}
+    from sublayer.data import read_lines
+    from sublayer.errors import ConfigError, DataError, listing
+    from sublayer.tasks.precision import cost
+    from sublayer.tasks.workers import Workers
+
+    unlike = {"--engine": engine != "native", "--scores": scores, "--alignments": alignments, "--workers": workers > 1}
     _apart("--stream", stream, unlike | {"--alternatives": alternatives, "--json": as_json})
     _apart("--alternatives", alternatives, unlike)
-    _apart("--with", others, {"--engine": engine != "native"})
-    task = loaded(run, others, trust_code)
-    search = searching(task.search, beam, nbest, set)
-    task = _ready(task, run, engine, search, scored=as_json or scores or search.nbest > 1)
+    _apart("--with", others, {"--engine": engine != "native", "--int8": int8, "--workers": workers > 1})
+    _apart("--int8", int8, {"--engine": engine != "native"})
+    if workers > 1 and file is None:
+        raise ConfigError(f"--workers {workers} share the lines of a file: name one, or leave --workers out.")
+    given: Any = loaded(run, others, trust_code)
+    search = searching(given.search, beam, nbest, set)
+    scored = as_json or scores or search.nbest > 1
+    task = _ready(given, run, engine, int8, search, scored)
     typed = file is None and sys.stdin.isatty()
     lines = read_lines(sys.stdin.buffer if file is None else file)
+    if int8 and not typed:
+        first = list(islice(lines, COMPARED))
+        typer.echo(str(cost(given.for_inference(), task, first)), err=True)
+        lines = chain(first, lines)
     long: list[str] = []
-    if stream:
-        shown = _streamed(task, lines, search, long)
-    elif alternatives:
-        shown = _alternatives(task, lines, search, alternatives, as_json, long)
-    else:
-        window = 1 if typed else 1024
-        found = task.predict(lines, search=search, alignments=alignments, window=window, too_long=long.append)
-        shown = _answers(found, search.nbest > 1, scores, alignments, as_json)
-    for text in shown:
-        print(text, end="", flush=typed or stream)
+    with ExitStack() as stack:
+        if workers > 1:
+            make = partial(_in_worker, trust_code, run, task.engine.name, int8, search, scored)
+            task.engine = stack.enter_context(Workers(workers, make))
+        if stream:
+            shown = _streamed(task, lines, search, long)
+        elif alternatives:
+            shown = _alternatives(task, lines, search, alternatives, as_json, long)
+        else:
+            window, ahead = (1 if typed else 1024), workers - 1
+            options: Any = dict(alignments=alignments, window=window, ahead=ahead, too_long=long.append)
+            found = task.predict(lines, search=search, **options)
+            shown = _answers(found, search.nbest > 1, scores, alignments, as_json)
+        for text in shown:
+            print(text, end="", flush=typed or stream)
     if long:
         raise DataError(listing("These lines are longer than the model can read, and were left empty:", long))
 
@@ -72,16 +92,20 @@ def _apart(option: str, given: object, others: dict[str, Any]) -> None:
         raise ConfigError(f"{option} does not go together with {', '.join(wrong)}: leave one or the other out.")
 
 
-def _ready(
-    task: "Translate | Ensemble", run: Path, engine: str, search: "Search", scored: bool
-) -> "Translate | Ensemble":
+def _ready(task: Any, run: Path, engine: str, int8: bool, search: "Search", scored: bool) -> Any:
     """The task in inference form, or with another engine."""
     from sublayer.export.ways import with_engine
     from sublayer.tasks.ensemble import Ensemble
 
-    if isinstance(task, Ensemble):
-        return task.for_inference()
+    if int8 or isinstance(task, Ensemble):
+        return task.for_inference(quantize="int8" if int8 else None)
     return with_engine(task, run, engine, search=search, scored=scored, tell=partial(typer.echo, err=True))
+
+
+def _in_worker(trust_code: bool, run: Path, engine: str, int8: bool, search: "Search", scored: bool) -> Any:
+    from sublayer.tasks.bundle import load
+
+    return _ready(load(run, trust_code=trust_code), run, engine, int8, search, scored)
 
 
 def _answers(

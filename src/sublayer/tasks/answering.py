@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from math import exp
+from typing import NamedTuple
 
 import torch
 
@@ -34,8 +36,8 @@ class Answering(Given):
         read = [decoding_of(m, ids) for m, ids in zip(self.members, zip(*sources, strict=True), strict=True)]
         return Ensemble(read) if len(read) > 1 else read[0]
 
-    def find(self, sources: Sequence[Source], search: Search) -> list[list[Hypothesis]]:
-        """For each source its hypotheses, the best first."""
+    def find(self, sources: Sequence[Source], search: Search) -> Iterable[list[Hypothesis]]:
+        """For each source its hypotheses, the best first. They may still be looked for while the caller goes on."""
         return hypotheses(self, self.decoding(sources), [source[0] for source in sources], search)
 
     def predict(
@@ -45,6 +47,7 @@ class Answering(Given):
         search: Search | None = None,
         alignments: bool = False,
         window: int = WINDOW,
+        ahead: int = 0,
         too_long: Callable[[str], None] | None = None,
     ) -> Iterator[list[Prediction]]:
         """For each line, in order, its answers, the best first. Streams, `window` lines at a time.
@@ -52,18 +55,21 @@ class Answering(Given):
         An empty line has one empty answer. What a line gets does not depend on its neighbours.
 
         alignments  of the words of each answer with those of the line, see `align`
+        ahead       windows that are begun before the first is waited for: more than 0 for an engine of other processes
         too_long    is told of each line that is longer than the model can read, and its answer is empty; without it
                     such a line is a DataError
         """
-        search = search or self.search
-        stream = enumerate(inputs, 1)
+        search, stream = search or self.search, enumerate(inputs, 1)
+        begun: deque[_Window] = deque()
         while lines := list(islice(stream, window)):
-            yield from self._window(lines, search, alignments, too_long or _refuse)
+            begun.append(self._begin(lines, search, too_long or _refuse))
+            if len(begun) > ahead:
+                yield from self._finish(begun.popleft(), search, alignments)
+        for each in begun:
+            yield from self._finish(each, search, alignments)
 
     @torch.inference_mode()
-    def _window(
-        self, lines: list[tuple[int, str]], search: Search, alignments: bool, too_long: Callable[[str], None]
-    ) -> list[list[Prediction]]:
+    def _begin(self, lines: list[tuple[int, str]], search: Search, too_long: Callable[[str], None]) -> _Window:
         full = [i for i, (_, line) in enumerate(lines) if line.strip()]
         readable = []
         for i, source in zip(full, self.read([lines[i][1] for i in full]), strict=True):
@@ -71,13 +77,21 @@ class Answering(Given):
                 too_long(f"line {lines[i][0]}: {problem}")
             else:
                 readable.append((i, source))
-        found: list[list[Hypothesis]] = [[] for _ in lines]
         self.eval()
         lengths = [(longest(source), 0) for _, source in readable]
-        for rows in TokenBatches(lengths, BATCH_TOKENS // search.rows).in_order():
-            for row, answers in zip(rows, self.find([readable[row][1] for row in rows], search), strict=True):
-                found[readable[row][0]] = answers
-        asked = [(line, h) for (_, line), answers in zip(lines, found, strict=True) for h in answers]
+        found = [
+            ([readable[row][0] for row in rows], self.find([readable[row][1] for row in rows], search))
+            for rows in TokenBatches(lengths, BATCH_TOKENS // search.rows).in_order()
+        ]
+        return _Window([line for _, line in lines], found)
+
+    @torch.inference_mode()
+    def _finish(self, window: _Window, search: Search, alignments: bool) -> list[list[Prediction]]:
+        found: list[list[Hypothesis]] = [[] for _ in window.lines]
+        for places, each in window.found:
+            for i, answers in zip(places, each, strict=True):
+                found[i] = answers
+        asked = [(line, h) for line, answers in zip(window.lines, found, strict=True) for h in answers]
         written = iter(predictions(self.members[0], asked, search, alignments))
         return [[next(written) for _ in answers] or [NO_ANSWER] for answers in found]
 
@@ -155,6 +169,13 @@ class Answering(Given):
             Score(name, value, count, "tokens", False, f"{name}|{self.target.kind} tokens with EOS")
             for name, value in (("loss", total / count), ("perplexity", perplexity(total, count)))
         ]
+
+
+class _Window(NamedTuple):
+    """Lines that are being answered, and for each batch of them their places and what is found for them."""
+
+    lines: list[str]
+    found: list[tuple[list[int], Iterable[list[Hypothesis]]]]
 
 
 NO_ANSWER = Prediction("", 0.0, 0.0, (), (), True)  # to an empty line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import torch
 
@@ -45,9 +46,9 @@ class Ensemble(Answering):
     def device(self) -> torch.device:
         return self.tasks[0].device
 
-    def for_inference(self, dtype: torch.dtype | None = None) -> Ensemble:
+    def for_inference(self, dtype: torch.dtype | None = None, quantize: Literal["int8"] | None = None) -> Ensemble:
         """The same of each task in inference form."""
-        return Ensemble([task.for_inference(dtype) for task in self.tasks])
+        return Ensemble([task.for_inference(dtype, quantize) for task in self.tasks])
 
 
 def _check(targets: Sequence[tuple[str, Tokenizer]]) -> None:

@@ -1,7 +1,7 @@
 """Answers to a batch of sources, as a run's search settings say."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -63,8 +63,9 @@ class Engine(Protocol):
 
     name: str
 
-    def find(self, task: Searchable, ids: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
-        """For each source, token ids without specials, its hypotheses, the best first."""
+    def find(self, task: Searchable, ids: Sequence[Sequence[int]], search: Search) -> Iterable[list[Hypothesis]]:
+        """For each source, token ids without specials, its hypotheses, the best first. They may still be looked for
+        while the caller goes on."""
 
 
 class Native:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import torch
 
@@ -51,9 +52,10 @@ class Translate(Answering):
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
 
-    def for_inference(self, dtype: torch.dtype | None = None) -> Translate:
+    def for_inference(self, dtype: torch.dtype | None = None, quantize: Literal["int8"] | None = None) -> Translate:
         """The same task with its model in inference form: it predicts faster, and can be neither trained nor saved."""
-        return Translate(self.model.for_inference(dtype), self.config, self.source, self.target, self.search)
+        model = self.model.for_inference(dtype, quantize)
+        return Translate(model, self.config, self.source, self.target, self.search)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """A folder that `sublayer.load` reads."""
@@ -68,7 +70,7 @@ class Translate(Answering):
     def members(self) -> Sequence[Translate]:
         return (self,)
 
-    def find(self, sources: Sequence[Source], search: Search) -> list[list[Hypothesis]]:
+    def find(self, sources: Sequence[Source], search: Search) -> Iterable[list[Hypothesis]]:
         return self.engine.find(self, [ids for (ids,) in sources], search)
 
     @property
