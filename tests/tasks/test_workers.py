@@ -5,14 +5,14 @@ import pytest
 from tests.runs import reverse_run, reverse_task, words
 
 from sublayer.errors import CheckpointError
-from sublayer.tasks import translate
+from sublayer.tasks import answering
 from sublayer.tasks.bundle import load
 from sublayer.tasks.search import Search
 from sublayer.tasks.workers import Workers
 
 
 def test_the_answers_are_those_of_one_process_to_the_last_bit(monkeypatch):
-    monkeypatch.setattr(translate, "BATCH_TOKENS", 60)
+    monkeypatch.setattr(answering, "BATCH_TOKENS", 60)
     lines, searches = ["", *words()[:30], "  ", "abc", ""], [Search(), Search(beam=3, nbest=2)]
     expected = [list(reverse_task().predict(lines, search=search, window=7)) for search in searches]
     with Workers(2, partial(load, reverse_run())) as engine:
