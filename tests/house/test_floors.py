@@ -24,6 +24,9 @@ OPTIONAL = {
     "onnx": "onnx",
     "onnxscript": "onnxscript",
     "onnxruntime": "onnxruntime",
+    "fastapi": "fastapi",
+    "uvicorn": "uvicorn",
+    "prometheus_client": "prometheus-client",
 }
 NEEDS = {"errors": set(), "nn": {"torch"}, "text": {"tokenizers"}, "generate": {"torch"}}
 

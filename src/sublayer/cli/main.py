@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from sublayer.cli import attend, demo, evaluate, export, predict, schema, score, show, train, validate
+from sublayer.cli import attend, demo, evaluate, export, predict, schema, score, serve, show, train, validate
 from sublayer.errors import SublayerError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ for verb in (
     score.score,
     show.show,
     attend.attend,
+    serve.serve,
     export.export,
     validate.validate,
     schema.schema,
