@@ -22,19 +22,27 @@ def serve(
     import logging
     from functools import partial
 
+    from sublayer.export.ways import with_engine
+    from sublayer.serve.doors import door, named
     from sublayer.serve.http import application
     from sublayer.serve.limits import read_limits
-    from sublayer.serve.load import load_service
+    from sublayer.serve.metrics import Meters
     from sublayer.serve.server import listen, run
+    from sublayer.serve.service import Service
+    from sublayer.tasks.bundle import load
 
     limits, tell = read_limits(limit or ()), partial(typer.echo, err=True)
     bound = listen(host, port)
-    service = load_service(runs, engine=engine, limits=limits, trust_code=trust_code, tell=tell)
-    app = application(service, key)
+    doors = {}
+    for name, folder in named(runs).items():
+        task = load(folder, trust_code=trust_code)
+        quick = with_engine(task, folder, engine, search=task.search, scored=True, tell=tell)
+        doors[name] = door(task, quick, limits)
+    app = application(Service(doors, limits, Meters()), key)
     logging.basicConfig(format="%(asctime)s %(name)s %(message)s", level=logging.INFO)
     address, number = bound.getsockname()[:2]
     shown = f"[{address}]" if ":" in address else address
     if key is None and not (address.startswith("127.") or address == "::1"):
         tell(f"Whoever reaches {shown} can ask: set SUBLAYER_API_KEY, or stay with --host 127.0.0.1.")
-    tell(f"http://{shown}:{number}/  (Ctrl-C ends it)")
+    tell(f"{', '.join(doors)}: http://{shown}:{number}/  (Ctrl-C ends it)")
     run(app, bound, limits)
