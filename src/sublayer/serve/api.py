@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 from sublayer.serve.door import Door
+
+
+def _text(given: str) -> str:
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        raise ValueError("half of a surrogate pair, which UTF-8 cannot hold") from None
+    return given
+
+
+Utf8 = Annotated[str, AfterValidator(_text)]
 
 
 class Asked(BaseModel):
@@ -15,22 +26,22 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    model: str | None = Field(None, description="which; not needed where one is served")
+    model: Utf8 | None = Field(None, description="which; not needed where one is served")
 
 
 class Texts(Asked):
-    texts: list[str] = Field(min_length=1, description="an answer each, in this order")
+    texts: list[Utf8] = Field(min_length=1, description="an answer each, in this order")
     options: dict[str, Any] = Field(default_factory=dict)
 
 
 class Text(Asked):
-    text: str
+    text: Utf8
     options: dict[str, Any] = Field(default_factory=dict)
 
 
 class Pair(Asked):
-    text: str
-    target: str | None = Field(None, description="an answer; the model's own where it is left out")
+    text: Utf8
+    target: Utf8 | None = Field(None, description="an answer; the model's own where it is left out")
 
 
 class Problem(BaseModel):

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 WRONG = "The request cannot be answered as it is."
+FAULT = "A fault of the server's. Its log tells more."
+SAID = {
+    400: "The body is not JSON that can be read.",
+    404: "There is no such path. /openapi.json describes those that are.",
+    405: "Not with this method.",
+}
 
 
 def application(service: Service, key: str | None = None) -> App:
@@ -90,7 +96,7 @@ async def _sent(first: Event, events: AsyncIterator[Event]) -> AsyncIterator[byt
         async for event in events:
             yield _event(event)
     except (SublayerError, Fault) as error:
-        yield b"event: error\ndata: " + problem(str(error) or "A fault of the server's.") + b"\n\n"
+        yield b"event: error\ndata: " + problem(str(error) or FAULT) + b"\n\n"
 
 
 def _event(event: Event) -> bytes:
@@ -132,21 +138,19 @@ def _show(app: "FastAPI") -> None:
 
 
 def _say_what_went_wrong(app: "FastAPI") -> None:
-    from fastapi.exceptions import HTTPException, RequestValidationError
+    from fastapi.exceptions import RequestValidationError
+    from starlette.exceptions import HTTPException
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Any, error: Any) -> Any:
         found = [(".".join(map(str, e["loc"][1:])), e["msg"]) for e in error.errors()]
         if error.errors()[0]["type"] == "json_invalid":
-            return _error(400, "The body is not JSON.")
+            return _error(400, SAID[400])
         return _error(422, WRONG, found)
 
     @app.exception_handler(HTTPException)
-    @app.exception_handler(404)
-    @app.exception_handler(405)
     async def http(_: Any, error: Any) -> Any:
-        said = {404: "There is no such path. /openapi.json describes those that are.", 405: "Not with this method."}
-        return _error(error.status_code, said.get(error.status_code, str(error.detail)), headers=error.headers)
+        return _error(error.status_code, SAID.get(error.status_code, str(error.detail)), headers=error.headers)
 
     @app.exception_handler(Wrong)
     async def wrong(_: Any, error: Wrong) -> Any:
@@ -165,8 +169,9 @@ def _say_what_went_wrong(app: "FastAPI") -> None:
         return _error(503, BUSY, retry=True)
 
     @app.exception_handler(Fault)
-    async def fault(_: Any, error: Fault) -> Any:
-        return _error(500, "A fault of the server's. Its log tells more.")
+    @app.exception_handler(Exception)
+    async def fault(_: Any, error: Exception) -> Any:
+        return _error(500, FAULT)
 
 
 def _json(values: Any) -> Any:

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Collection
 
 from sublayer.serve.metrics import Meters
-from sublayer.serve.replies import SAFE, App, Message, Receive, Scope, Send, reply
+from sublayer.serve.replies import SAFE, App, Message, Receive, Scope, Send
 
 log = logging.getLogger("sublayer.access")
 
@@ -29,8 +29,6 @@ class Journal:
         except Exception as error:
             where = "".join(traceback.format_tb(error.__traceback__))
             logging.getLogger("sublayer.serve").error("%s\n%s", type(error).__name__, where)
-            if not sent.status:
-                await reply(sent, 500, "A fault of the server's. Its log tells more.")
         finally:
             seconds = time.perf_counter() - begun
             path = "/page" if scope["path"].startswith("/page/") else scope["path"]
