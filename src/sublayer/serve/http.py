@@ -143,7 +143,7 @@ def _say_what_went_wrong(app: "FastAPI") -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Any, error: Any) -> Any:
-        found = [(".".join(map(str, e["loc"][1:])), e["msg"]) for e in error.errors()]
+        found = [(".".join(map(str, e["loc"][1:])), e["msg"].removeprefix("Value error, ")) for e in error.errors()]
         if error.errors()[0]["type"] == "json_invalid":
             return _error(400, SAID[400])
         return _error(422, WRONG, found)

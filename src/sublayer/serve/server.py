@@ -15,12 +15,15 @@ from sublayer.serve.replies import App, full
 
 def listen(host: str, port: int) -> socket.socket:
     """A socket that is bound; port 0: any that is free. ConfigError where it cannot be had."""
+    bound = None
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         bound = socket.socket(family, socket.SOCK_STREAM)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
+        if bound is not None:
+            bound.close()
         raise ConfigError(f"Cannot listen on {host}, port {port}: {error}. Choose another --host or --port.") from None
     return bound
 
