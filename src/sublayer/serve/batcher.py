@@ -22,6 +22,10 @@ Work = Callable[[str, Sequence[Any], Any], Generator[tuple[int, Event], None, No
 """(kind, items, settings) -> the events of each item, by its number."""
 
 
+PAUSE = 0.1  # of the time that a batch took, before the next begins
+LONGEST_PAUSE = 0.02  # seconds
+
+
 class Full(Exception):
     """There is no room now, or it did not come in time. Another moment may do."""
 
@@ -111,7 +115,10 @@ class Batcher:
             if jobs := self._next():
                 begun = time.perf_counter()
                 await loop.run_in_executor(self._thread, self._do, jobs, loop)
-                self.observe(len(jobs), time.perf_counter() - begun)
+                took = time.perf_counter() - begun
+                self.observe(len(jobs), took)
+                if len(jobs) > 1 or self.waiting:  # who has just been answered may ask again, and can come along
+                    await asyncio.sleep(min(PAUSE * took, LONGEST_PAUSE))
             if not self.waiting:
                 self._some.clear()
 
