@@ -1,5 +1,9 @@
-"""A server of the toy door on a free port, which it writes on a line: python -m tests.serve.shouting [limit=value …]"""
+"""A server on a free port, which it writes on a line: python -m tests.serve.shouting shout|small [limit=value …]
 
+The key that it asks for is SUBLAYER_API_KEY, where that is set.
+"""
+
+import os
 import sys
 import time
 
@@ -22,8 +26,14 @@ class Slow(Shout):
 
 
 if __name__ == "__main__":
-    limits = read_limits(sys.argv[1:])
+    limits = read_limits(sys.argv[2:])
+    if sys.argv[1] == "small":
+        from tests.serve.small import small_door  # with torch, which takes seconds to import
+
+        door = small_door(limits, beam=4)
+    else:
+        door = Slow()
     bound = listen("127.0.0.1", 0)
     print(bound.getsockname()[1], flush=True)
-    run(application(Service({"m": Slow()}, limits, Meters())), bound, limits)
+    run(application(Service({"m": door}, limits, Meters()), os.environ.get("SUBLAYER_API_KEY")), bound, limits)
     print("ended", flush=True)

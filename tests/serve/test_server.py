@@ -3,54 +3,28 @@
 import json
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack, suppress
 
 import pytest
+from tests.serve.process import connect, server
 
 from sublayer.errors import ConfigError
 from sublayer.serve.client import Client, Refused
 from sublayer.serve.server import listen
 
 FLOOD = 40_000_000  # more than the kernel keeps for a client
-ROOT = Path(__file__).parents[2]
-
-
-@contextmanager
-def server(*limits):
-    command = [sys.executable, "-m", "tests.serve.shouting", *limits]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        process.port = int(process.stdout.readline())
-        try:
-            while not listens(process):
-                time.sleep(0.05)
-            yield process
-        finally:
-            process.kill()
-
-
-def listens(process):
-    assert process.poll() is None
-    with suppress(ConnectionRefusedError), connect(process):
-        return True
 
 
 @pytest.fixture(scope="module")
 def shouting():
-    with server("reading=0.6", "sending=0.6", "connections=20") as process:
+    with server("shout", "reading=0.6", "sending=0.6", "connections=20") as process:
         yield process
 
 
 def client(process, **given):
     return Client(f"http://127.0.0.1:{process.port}", **given)
-
-
-def connect(process):
-    return socket.create_connection(("127.0.0.1", process.port), timeout=20)
 
 
 def request(text, path="/predict"):
@@ -135,7 +109,7 @@ def test_a_client_waits_while_the_server_is_full(shouting):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_what_was_taken_on_is_answered_before_the_end(number):
-    with server("together=1") as process, ExitStack() as stack:
+    with server("shout", "together=1") as process, ExitStack() as stack:
         idle, half, *asking = (stack.enter_context(connect(process)) for _ in range(5))
         half.sendall(b"POST /pre")
         for connection in asking:

@@ -22,8 +22,8 @@ Work = Callable[[str, Sequence[Any], Any], Generator[tuple[int, Event], None, No
 """(kind, items, settings) -> the events of each item, by its number."""
 
 
-PAUSE = 0.1  # of the time that a batch took, before the next begins
-LONGEST_PAUSE = 0.02  # seconds
+PAUSE = 0.25  # of the time that a batch took, at most, before the next begins
+LONGEST_PAUSE = 0.05  # seconds
 
 
 class Full(Exception):
@@ -117,10 +117,18 @@ class Batcher:
                 await loop.run_in_executor(self._thread, self._do, jobs, loop)
                 took = time.perf_counter() - begun
                 self.observe(len(jobs), took)
-                if len(jobs) > 1 or self.waiting:  # who has just been answered may ask again, and can come along
-                    await asyncio.sleep(min(PAUSE * took, LONGEST_PAUSE))
+                await self._gather(len(jobs), took)
             if not self.waiting:
                 self._some.clear()
+
+    async def _gather(self, answered: int, took: float) -> None:
+        """Whoever has just been answered may ask again: let them come along in the next batch, if it does not take long.
+
+        One who is alone is not kept waiting.
+        """
+        expected, until = len(self.waiting) + answered, time.perf_counter() + min(PAUSE * took, LONGEST_PAUSE)
+        while 1 < expected > len(self.waiting) and time.perf_counter() < until:
+            await asyncio.sleep(0.001)
 
     def _next(self) -> list[Job]:
         now = time.monotonic()
