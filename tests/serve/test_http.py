@@ -4,12 +4,15 @@ import logging
 import re
 import threading
 from itertools import product
+from pathlib import Path
 
 import pytest
 from tests.serve.asking import Shout, events, post, run
 
+from sublayer.serve.limits import Limits
 from sublayer.serve.page import page_files
 
+ROOT = Path(__file__).parents[2]
 TEXTS = {"texts": ["a", "bc"]}
 
 
@@ -216,3 +219,10 @@ def test_the_page_asks_nobody_else():
     for name, (content, _) in page_files().items():
         text = content.decode().replace("http://www.w3.org/2000/svg", "")
         assert not re.search(r"https?:|//\w+\.|@import|innerHTML|eval\(| style=", text), name
+
+
+def test_the_docs_tell_every_limit():
+    for language in ("en", "zh"):
+        page = (ROOT / "docs" / language / "serve.md").read_text(encoding="utf-8")
+        for name, field in Limits.model_fields.items():
+            assert f"| `{name}` | {field.default} |" in page

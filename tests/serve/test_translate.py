@@ -1,8 +1,8 @@
 import json
 
 import pytest
-from tests.runs import reverse_task
 from tests.serve.asking import events, run
+from tests.serve.small import small_task
 
 from sublayer.errors import ConfigError, DataError
 from sublayer.serve.doors import door, named
@@ -21,12 +21,16 @@ LINES = ["abcd", "", "ed", "  ", "abcdcb", "b"]
 
 @pytest.fixture(scope="module")
 def task():
-    return reverse_task()
+    return small_task()
 
 
 @pytest.fixture(scope="module")
 def served(task):
-    return door(task, task.for_inference(), Limits(hypotheses=8, written=400, tokens=60, characters=100, pictured=9))
+    return door(task, task.for_inference(), Limits(hypotheses=8, written=400, tokens=60, characters=100, pictured=12))
+
+
+def with_these(task, options):
+    return Search(**task.search.model_dump() | options)
 
 
 def plain(found):
@@ -40,7 +44,7 @@ def told(answer):
 @pytest.mark.parametrize("options", [*ONE_BY_ONE, {"beam": 4, "nbest": 3}, {"groups": 2, "nbest": 2}])
 def test_answers_are_those_of_predict(task, served, options):
     found = dict(served.answer(LINES, served.settings(options)))
-    expected = list(task.predict(LINES, search=Search(**options)))
+    expected = list(task.predict(LINES, search=with_these(task, options)))
     for number, right in enumerate(expected):
         assert told(found[number]["answer"]) == plain(right)
         for answer, one in zip(found[number]["answer"], right, strict=True):
@@ -59,7 +63,7 @@ def test_a_stream_writes_what_predict_gives(task, served, options):
         else:
             texts[number] += event["text"]
             logps[number].append(event["logp"])
-    for number, right in enumerate(task.predict(LINES, search=Search(**options))):
+    for number, right in enumerate(task.predict(LINES, search=with_these(task, options))):
         assert told(answers[number]) == plain(right)
         assert answers[number][0]["score"] == pytest.approx(right[0].score, abs=1e-5)
         assert texts[number] == right[0].text
@@ -92,7 +96,7 @@ def test_nothing_that_may_come_is_null_not_infinity(served):
 
 def test_options_stand_over_those_of_the_run(task, served):
     assert served.settings({}) == task.search
-    assert served.settings({"beam": 3, "nbest": None}) == Search(**task.search.model_dump() | {"beam": 3})
+    assert served.settings({"beam": 3, "nbest": None}) == with_these(task, {"beam": 3})
     assert served.about()["defaults"] == task.search.model_dump()
 
 
@@ -122,7 +126,7 @@ def test_what_options_cannot_be(served, options, said):
         ("a" * 60, {}, DataError, "text: 61 tokens with </s>, and at most 60 are read: cut it."),
         ("a" * 101, {}, DataError, "101 characters, and at most 100 are read: cut the text."),
         ("a", {"beam": 9}, ConfigError, "9 hypotheses side by side, and at most 8 are computed here."),
-        ("a", {"beam": 8, "max_extra": 99}, ConfigError, "8 hypotheses of up to 103 tokens, and at most 400 tokens"),
+        ("a", {"beam": 8, "max_extra": 99}, ConfigError, "8 hypotheses of up to 101 tokens, and at most 400 tokens"),
         ("\ud800", {}, DataError, "text that UTF-8 can hold"),
     ],
 )
@@ -146,8 +150,8 @@ def test_attention_is_that_of_the_answer(served, task):
     ]
     [(_, other)] = served.attention(["abc"], served.aim("abc", "dd"))
     assert other["answer"]["kinds"]["cross"]["rows"] == ["d", "d", "</s>"]
-    for text, target, side in (("a" * 9, None, "text"), ("a", "b" * 9, "target")):
-        with pytest.raises(DataError, match=f"{side}: 10 tokens with </s>, and at most 9 are read"):
+    for text, target, side in (("a" * 12, None, "text"), ("a", "b" * 12, "target")):
+        with pytest.raises(DataError, match=f"{side}: 13 tokens with </s>, and at most 12 are read"):
             served.aim(text, target)
 
 
@@ -159,10 +163,11 @@ def test_over_http(task, served):
         return together.json()["answers"], events(streamed.text), refused.json()["problems"]
 
     answers, streamed, problems = run({"reverse": served}, questions)
-    expected = [plain(found) for found in task.predict(LINES, search=Search(beam=2, nbest=2))]
+    expected = [plain(found) for found in task.predict(LINES, search=with_these(task, dict(beam=2, nbest=2)))]
     assert [told(answer) for answer in answers] == expected
-    assert [data["token"] for kind, data in streamed if kind == "piece"] == [*"dcba", "</s>"]
-    assert streamed[-1][1]["answer"][0]["text"] == "dcba"
+    [[own]] = task.predict(["abcd"])
+    assert [data["token"] for kind, data in streamed if kind == "piece"] == list(own.tokens)
+    assert told(streamed[-1][1]["answer"]) == plain([own])
     assert problems == [{"at": "options.beem", "problem": "there is no such option. Did you mean 'beam'?"}]
 
 

@@ -32,17 +32,17 @@ def serve(
     from sublayer.tasks.bundle import load
 
     limits, tell = read_limits(limit or ()), partial(typer.echo, err=True)
-    bound = listen(host, port)
-    doors = {}
-    for name, folder in named(runs).items():
-        task = load(folder, trust_code=trust_code)
-        quick = with_engine(task, folder, engine, search=task.search, scored=True, tell=tell)
-        doors[name] = door(task, quick, limits)
-    app = application(Service(doors, limits, Meters()), key)
-    logging.basicConfig(format="%(asctime)s %(name)s %(message)s", level=logging.INFO)
-    address, number = bound.getsockname()[:2]
-    shown = f"[{address}]" if ":" in address else address
-    if key is None and not (address.startswith("127.") or address == "::1"):
-        tell(f"Whoever reaches {shown} can ask: set SUBLAYER_API_KEY, or stay with --host 127.0.0.1.")
-    tell(f"{', '.join(doors)}: http://{shown}:{number}/  (Ctrl-C ends it)")
-    run(app, bound, limits)
+    with listen(host, port) as bound:
+        doors = {}
+        for name, folder in named(runs).items():
+            task = load(folder, trust_code=trust_code)
+            quick = with_engine(task, folder, engine, search=task.search, scored=True, tell=tell)
+            doors[name] = door(task, quick, limits)
+        app = application(Service(doors, limits, Meters()), key)
+        logging.basicConfig(format="%(asctime)s %(name)s %(message)s", level=logging.INFO)
+        address, number = bound.getsockname()[:2]
+        shown = f"[{address}]" if ":" in address else address
+        if key is None and not (address.startswith("127.") or address == "::1"):
+            tell(f"Whoever reaches {shown} can ask: set SUBLAYER_API_KEY, or stay with --host 127.0.0.1.")
+        tell(f"{', '.join(doors)}: http://{shown}:{number}/  (Ctrl-C ends it)")
+        run(app, bound, limits)

@@ -122,10 +122,8 @@ class Batcher:
                 self._some.clear()
 
     async def _gather(self, answered: int, took: float) -> None:
-        """Whoever has just been answered may ask again: let them come along in the next batch, if it does not take long.
-
-        One who is alone is not kept waiting.
-        """
+        """Who has just been answered may ask again: let them come along in the next batch, if that does not take long.
+        One who is alone is not kept waiting."""
         expected, until = len(self.waiting) + answered, time.perf_counter() + min(PAUSE * took, LONGEST_PAUSE)
         while 1 < expected > len(self.waiting) and time.perf_counter() < until:
             await asyncio.sleep(0.001)

@@ -73,7 +73,9 @@ class Guard:
                 raise Refusal(400, "The request ended before its body did.")
             part, more = message.get("body", b""), message.get("more_body", False)
             length += len(part)
-            parts = [*parts, part] if length <= most else []
+            parts.append(part)
+            if length > most:
+                parts.clear()
         if max(length, announced) > most:
             raise Refusal(413, f"The body has more than {most} bytes: send fewer texts in a request.")
         return b"".join(parts)

@@ -82,7 +82,8 @@ def _ask(app: "FastAPI", service: Service) -> None:
     async def stream(asked: Text) -> Any:
         events = await service.stream(service.named(asked.model), asked.text, asked.options)
         first = await anext(events)  # where this fails, the status can still say so
-        return StreamingResponse(_sent(first, events), media_type="text/event-stream")
+        unheld = {"x-accel-buffering": "no"}  # by a proxy that gathers what it passes on
+        return StreamingResponse(_sent(first, events), headers=unheld, media_type="text/event-stream")
 
     @app.post("/attention", summary="What the model looks at", **shared)
     async def attention(asked: Pair) -> Any:

@@ -11,6 +11,7 @@ const given = new URLSearchParams(location.hash.slice(1)); // what stands behind
 let served = [];
 let view = null;
 let running = null;
+let loading = null;
 
 function chosen() {
   return served.find((model) => model.name === at("model").value);
@@ -41,7 +42,7 @@ function refuse(error) {
 }
 
 async function ask() {
-  if (!served.length && !(await load())) return;
+  if (!(await load())) return;
   running?.abort();
   const asking = (running = new AbortController());
   const current = () => running === asking;
@@ -69,13 +70,14 @@ async function ask() {
   }
 }
 
-async function load() {
-  try {
-    served = await models();
-  } catch (error) {
-    refuse(error);
-    return false;
-  }
+// Whether the models are known; asked for once, and again after a failure.
+function load() {
+  loading ??= openAll().catch((error) => { loading = null; refuse(error); return false; });
+  return loading;
+}
+
+async function openAll() {
+  served = await models();
   at("wrong").hidden = at("keyed").hidden = true;
   at("model").replaceChildren(...served.map(({ name }) => el("option", {}, name)));
   if (served.some(({ name }) => name === given.get("model"))) at("model").value = given.get("model");
@@ -96,8 +98,7 @@ at("text").addEventListener("keydown", (event) => {
 
 at("language").value = setLanguage(given.get("lang") ?? navigator.language.slice(0, 2));
 onLanguage(() => { if (chosen() && !at("shown").childElementCount) at("state").textContent = say("nothing", { model: chosen().name }); });
-if ((await load()) && given.get("text")) {
-  at("text").value = given.get("text");
-  ask();
-}
-if (at("keyed").hidden) at("text").focus();
+at("text").value = given.get("text") ?? "";
+at("text").focus();
+if (at("text").value) ask();
+else load();
