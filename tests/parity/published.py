@@ -20,10 +20,10 @@ def save(architecture, config, folder, perturb):
     return theirs
 
 
-def batch(vocab, ragged, *, first=3):
-    """Random ids (3, 7) that are no padding, and which of them are real."""
-    ids, keep = torch.randint(first, vocab, (len(LENGTHS), max(LENGTHS))), ragged(LENGTHS)
-    return ids, keep
+def batch(vocab, ragged, *, pad=0):
+    """Random ids (3, 7), padded, and which of them are real. Real ones are no special tokens."""
+    ids, keep = torch.randint(3, vocab, (len(LENGTHS), max(LENGTHS))), ragged(LENGTHS)
+    return ids.masked_fill(~keep, pad), keep
 
 
 def comes_back(folder, again):

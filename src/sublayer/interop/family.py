@@ -12,8 +12,8 @@ from typing import Any
 from torch import Tensor
 
 from sublayer.errors import CheckpointError, ConfigError, listing, nearest
-from sublayer.interop.fields import Field, flat, put, read, write
-from sublayer.interop.rule import Rule, Table, Tensors
+from sublayer.interop.fields import Field, flat, get, put, read, write
+from sublayer.interop.rule import Rule, Table, Tensors, found
 from sublayer.models.config import ModelConfig
 
 
@@ -41,7 +41,8 @@ class Family:
     fixed    settings of ours that are the same in the whole family: a dotted path and its value
     only     settings of theirs that must have this value where they are given: for others there is nothing here
     rules    the body's tensors
-    heads    by the name of the architecture; the first is the body's own
+    heads    by the name of the architecture
+    base     the architecture that is the body alone, whose file has no prefix
     ignore   tensors that carry nothing: tables that are computed here
     aliases  older endings of names and what they are called now
     """
@@ -55,16 +56,12 @@ class Family:
     heads: Mapping[str, Head]
     ignore: tuple[str, ...] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
+    base: str | None = None
     body: str = "body."
-
-    @property
-    def base(self) -> str:
-        """The architecture of the body alone."""
-        return next(iter(self.heads))
 
     def architecture(self, head: Head) -> str:
         """What theirs with such a head is called; where they have none like it, the body alone."""
-        return next((name for name, known in self.heads.items() if known == head), self.base)
+        return next((name for name, known in self.heads.items() if known == head), self.base or next(iter(self.heads)))
 
     def head(self, architecture: str) -> Head:
         if architecture not in self.heads:
@@ -77,9 +74,9 @@ class Family:
     def config(self, theirs: Mapping[str, Any], head: Head) -> ModelConfig:
         """Ours from config.json. CheckpointError with every setting that has no counterpart."""
         problems = [
-            f"{key} is {theirs[key]!r}, and only {value!r} can be read"
+            f"{key} is {get(theirs, key)!r}, and only {value!r} can be read"
             for key, value in self.only.items()
-            if theirs.get(key, value) != value
+            if get(theirs, key, value) != value
         ]
         if problems:
             raise CheckpointError(listing(f"This {self.model_type} model has what has no counterpart here:", problems))
@@ -121,8 +118,10 @@ class Family:
         """The tensors of a file under the names of the tables."""
         renamed: dict[str, Tensor] = {}
         bare = not any(name.startswith(self.prefix) for name in tensors)
+        tops = {rule.theirs for head in self.heads.values() for rule in head.rules}
         for name, tensor in tensors.items():
-            full = self.prefix + name if bare else name
+            top = any(found(template, name) is not None for template in tops)
+            full = self.prefix + name if bare and not top else name
             for old, new in self.aliases.items():
                 full = full.removesuffix(old) + new if full.endswith(old) else full
             if full in renamed and not renamed[full].equal(tensor):

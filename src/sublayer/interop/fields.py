@@ -68,6 +68,16 @@ class Labels:
         return {str(i): f"LABEL_{i}" for i in range(ours)}
 
 
+class Window:
+    """Theirs counts the positions that are seen, its own among them; ours is how far away may be seen."""
+
+    def read(self, theirs: Any) -> Any:
+        return {"kind": "local", "window": theirs - 1}
+
+    def write(self, ours: Any) -> Any:
+        return ours["window"] + 1 if ours["kind"] == "local" else None
+
+
 SAME = Same()
 ACTIVATION = Named(
     {
@@ -89,27 +99,41 @@ TIED = Named({True: "target", False: "none"})
 class Field:
     """One line of a table.
 
+    theirs   a setting of config.json; a dot leads inside
     ours     a setting of `ModelConfig`; a dot leads into a part: `norm.eps`
     default  what their library takes where config.json does not say; None leaves ours at its own default
+    older    where theirs stood in former versions
     """
 
     theirs: str
     ours: str
     default: Any = None
     codec: Codec = SAME
+    older: str | None = None
+
+    def value(self, theirs: Mapping[str, Any]) -> Any:
+        former = self.default if self.older is None else get(theirs, self.older, self.default)
+        return get(theirs, self.theirs, former)
 
 
 def read(fields: Sequence[Field], theirs: Mapping[str, Any]) -> dict[str, Any]:
     """Ours from theirs, nested. ConfigError with every value that has no counterpart."""
     ours: dict[str, Any] = {}
+    said: dict[str, Field] = {}
     problems = []
     for field in fields:
-        value = theirs.get(field.theirs, field.default)
+        value = field.value(theirs)
+        if value is None:
+            continue
         try:
-            if value is not None:
-                put(ours, field.ours, field.codec.read(value))
+            made = field.codec.read(value)
         except ConfigError as error:
             problems.append(f"{field.theirs} {error}")
+            continue
+        other = said.setdefault(field.ours, field)
+        if other.theirs != field.theirs and get(ours, field.ours) != made:
+            problems.append(f"{other.theirs} and {field.theirs} differ, and there is one setting for both")
+        put(ours, field.ours, made)
     if problems:
         raise ConfigError(listing("Settings that have no counterpart here:", problems))
     return ours
@@ -123,7 +147,7 @@ def write(fields: Sequence[Field], ours: Mapping[str, Any]) -> dict[str, Any]:
         value = get(ours, field.ours)
         try:
             if value is not None:
-                theirs[field.theirs] = field.codec.write(value)
+                put(theirs, field.theirs, field.codec.write(value))
         except ConfigError as error:
             problems.append(f"{field.ours} {error}")
     if problems:
@@ -131,11 +155,13 @@ def write(fields: Sequence[Field], ours: Mapping[str, Any]) -> dict[str, Any]:
     return theirs
 
 
-def get(values: Mapping[str, Any], path: str) -> Any:
-    """What stands at `norm.eps`, None for nothing."""
+def get(values: Mapping[str, Any], path: str, default: Any = None) -> Any:
+    """What stands at `norm.eps`."""
     found: Any = values
     for key in path.split("."):
-        found = found.get(key) if isinstance(found, Mapping) else None
+        if not isinstance(found, Mapping) or key not in found:
+            return default
+        found = found[key]
     return found
 
 

@@ -74,7 +74,7 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
         folder = snapshot(str(folder_or_name), revision)
     theirs = read_json(folder / "config.json")
     family = _family(theirs)
-    architecture = (theirs.get("architectures") or [family.base])[0]
+    architecture = (theirs.get("architectures") or [family.base or next(iter(family.heads))])[0]
     tensors = family.named(read_tensors(folder))
     head = sentence_head(folder) or family.head(architecture)
     if head.needs is not None and not any(name.startswith(head.needs) for name in tensors):

@@ -22,8 +22,10 @@ from sublayer.nn import (
     FeatureEmbeddings,
     Learned,
     MultiHeadAttention,
+    ProjectedEmbeddings,
     RelativeBias,
     Rotary,
+    ScaledLinear,
     Sinusoidal,
     SublayerConnection,
     init,
@@ -70,40 +72,45 @@ def _norm(config: ModelConfig) -> Factory:
 
 
 def _embed(config: ModelConfig, vocab: int, side: str = "source") -> nn.Module:
-    kind = config.position.kind
+    about, kind = config.embedding, config.position.kind
+    width = config.d_model if about.width is None else about.width
     added: nn.Module | None = None
     if kind == "learned":
-        added = factory("model.position", config.position, ADDED)(config.max_len, config.d_model)
+        added = factory("model.position", config.position, ADDED)(config.max_len, width)
     elif kind not in (*TURNED, *BIASED, "none"):
-        added = factory("model.position", config.position, {**ADDED, **TURNED, **BIASED})(config.d_model)
+        added = factory("model.position", config.position, {**ADDED, **TURNED, **BIASED})(width)
     if side == "source" and config.first_feature is not None and added is not None:
         return FeatureEmbeddings(
             vocab, config.d_model, first_feature=config.first_feature, positions=added, dropout=config.dropout
         )
-    about = config.embedding
-    norm = _norm(config)(config.d_model) if about.norm else None
-    return Embeddings(
+    make = Embeddings if width == config.d_model else partial(ProjectedEmbeddings, d_model=config.d_model)
+    return make(
         vocab,
-        config.d_model,
+        width,
         positions=added,
         scale=about.scale,
         token_types=about.token_types,
-        norm=norm,
+        norm=_norm(config)(width) if about.norm else None,
         dropout=config.dropout,
     )
 
 
 def _attention(config: ModelConfig, *, cross: bool = False) -> MultiHeadAttention:
-    d_k = config.d_model // config.num_heads
+    about = config.attention
+    width = config.d_model // config.num_heads if about.width is None else about.width
     turned = config.position.kind in TURNED and not cross
     default = config.kernel.kind in OF_SELF_ATTENTION and cross
     return MultiHeadAttention(
         config.d_model,
         config.num_heads,
+        d_k=about.width,
+        d_v=about.width,
         num_kv_heads=config.num_kv_heads,
-        bias=config.bias,
+        bias=config.bias if about.bias is None else about.bias,
+        out_bias=config.bias if about.out_bias is None else about.out_bias,
         dropout=config.attention_dropout,
-        rotate=factory("model.position", config.position, TURNED)(d_k) if turned else None,
+        scale=about.scale,
+        rotate=factory("model.position", config.position, TURNED)(width) if turned else None,
         kernel=None if default else factory("model.kernel", config.kernel, KERNELS)(),
     )
 
@@ -163,14 +170,17 @@ def _last(config: ModelConfig) -> nn.Module | None:
 def _head(config: ModelConfig) -> nn.Module:
     make = factory("model.head", config.head, HEADS)
     if config.head.kind == "masked-lm":
-        made: nn.Module = make(config.d_model, _vocab(config, "source"), norm=_norm(config))
+        about = {"width": config.embedding.width, "activation": config.activation, "norm": _norm(config)}
+        made: nn.Module = make(config.d_model, _vocab(config, "source"), **(about | config.head.options))
     else:
         made = make(config.d_model)
     return made
 
 
 def _project(config: ModelConfig) -> nn.Linear:
-    return nn.Linear(config.d_model, _vocab(config, "target"), bias=config.tie == "none")
+    bias = config.tie in ("none", "inputs") if config.output_bias is None else config.output_bias
+    make = nn.Linear if config.output_scale == 1 else partial(ScaledLinear, scale=config.output_scale)
+    return make(config.d_model, _vocab(config, "target"), bias=bias)
 
 
 def _tie(model: Model, tie: str) -> None:
@@ -183,7 +193,8 @@ def _tie(model: Model, tie: str) -> None:
         return
     target = model.embed if isinstance(model, CausalLM) else model.target_embed
     assert isinstance(target, Embeddings) and isinstance(model.project, nn.Linear)
-    model.project.weight = target.tokens.weight
-    if tie == "all" and isinstance(model, EncoderDecoder):
+    if tie != "inputs":
+        model.project.weight = target.tokens.weight
+    if tie in ("all", "inputs") and isinstance(model, EncoderDecoder):
         assert isinstance(model.source_embed, Embeddings | FeatureEmbeddings)
         model.source_embed.tokens.weight = target.tokens.weight

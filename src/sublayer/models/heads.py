@@ -41,6 +41,19 @@ class MaskedLM(nn.Module):
         return self.project(self.norm(self.act(self.dense(x))))
 
 
+class Replaced(nn.Module):
+    """Of each token how much it looks replaced: w act(W_dense x) + b, (B, T, D) -> logits (B, T). Clark et al. 2020."""
+
+    def __init__(self, d_model: int, *, activation: str | Activation = "gelu") -> None:
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.act = _named(activation)
+        self.project = nn.Linear(d_model, 1)
+
+    def forward(self, x: Tensor, mask: Mask | None = None) -> Tensor:
+        return self.project(self.act(self.dense(x))).squeeze(-1)
+
+
 class Pooler(nn.Module):
     """act(W x_first): (B, T, D) -> (B, D). Devlin et al. 2019, section 3.1."""
 
@@ -123,6 +136,7 @@ POOLS = {"mean": mean, "max": greatest, "first": first}
 
 HEADS: dict[str, Callable[..., nn.Module]] = {
     "masked-lm": MaskedLM,
+    "replaced": Replaced,
     "pooler": Pooler,
     "classes": Classes,
     "token-classes": TokenClasses,

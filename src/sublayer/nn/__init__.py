@@ -1,5 +1,5 @@
 """The parts, to be read in this order: polarity, documents, mask, norm, dropout, connection, feedforward, kernel,
-local, cache, linear, attention, position, bias, embedding, layer, stack, init, packed."""
+local, cache, linear, attention, position, bias, embedding, layer, stack, scaled, init, packed."""
 
 from sublayer.nn.attention import MultiHeadAttention as MultiHeadAttention
 from sublayer.nn.bias import Alibi as Alibi
@@ -14,6 +14,7 @@ from sublayer.nn.connection import SublayerConnection as SublayerConnection
 from sublayer.nn.dropout import Dropout as Dropout
 from sublayer.nn.embedding import Embeddings as Embeddings
 from sublayer.nn.embedding import FeatureEmbeddings as FeatureEmbeddings
+from sublayer.nn.embedding import ProjectedEmbeddings as ProjectedEmbeddings
 from sublayer.nn.feedforward import GEGLU as GEGLU
 from sublayer.nn.feedforward import GLU as GLU
 from sublayer.nn.feedforward import FeedForward as FeedForward
@@ -37,5 +38,6 @@ from sublayer.nn.position import Learned as Learned
 from sublayer.nn.position import Rotary as Rotary
 from sublayer.nn.position import Sinusoidal as Sinusoidal
 from sublayer.nn.position import stretched as stretched
+from sublayer.nn.scaled import ScaledLinear as ScaledLinear
 from sublayer.nn.stack import Decoder as Decoder
 from sublayer.nn.stack import Encoder as Encoder
