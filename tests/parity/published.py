@@ -13,11 +13,10 @@ LENGTHS = (7, 4, 1)
 
 
 def save(architecture, config, folder, perturb):
-    """A perturbed model of theirs in eval mode, and the same in a folder."""
+    """A perturbed model of theirs in a folder, and as they read it from there, in eval mode."""
     torch.manual_seed(1)
-    theirs = perturb(getattr(transformers, architecture)(config)).eval()
-    theirs.save_pretrained(folder)
-    return theirs
+    perturb(getattr(transformers, architecture)(config)).save_pretrained(folder)
+    return loads(architecture, folder)
 
 
 def batch(vocab, ragged, *, pad=0):

@@ -76,7 +76,10 @@ BERT = Family(
     rules=BODY.under("bert.", ""),
     heads={
         "BertModel": Head(
-            {"head.kind": "pooler"}, rules=(Rule("bert.pooler.dense.{p}", "head.dense.{p}"),), needs="bert.pooler."
+            {"head.kind": "pooler"},
+            rules=(Rule("bert.pooler.dense.{p}", "head.dense.{p}"),),
+            needs="bert.pooler.dense.weight",
+            otherwise=Head(),
         ),
         "BertForMaskedLM": FILL,
         "BertForPreTraining": FILL,

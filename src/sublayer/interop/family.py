@@ -23,13 +23,24 @@ class Head:
 
     fixed   settings of ours that it stands for
     fields  settings of theirs that are its own
-    needs   a tensor without which a file holds the body alone
+    needs   a tensor that a file must hold, else it has the head `otherwise`
+    unlike  … and which must not be a copy of this one
     """
 
     fixed: Mapping[str, Any] = field(default_factory=dict)
     fields: tuple[Field, ...] = ()
     rules: tuple[Rule, ...] = ()
     needs: str | None = None
+    unlike: str | None = None
+    otherwise: Head | None = None
+
+    def chosen(self, tensors: Tensors) -> Head:
+        """This head, or the other one where the file has no tensor for it."""
+        if self.otherwise is None or self.needs is None:
+            return self
+        held, twin = tensors.get(self.needs), tensors.get(self.unlike or "")
+        copied = held is not None and twin is not None and held.equal(twin)
+        return self.otherwise if held is None or copied else self
 
 
 @dataclass(frozen=True)
@@ -61,7 +72,10 @@ class Family:
 
     def architecture(self, head: Head) -> str:
         """What theirs with such a head is called; where they have none like it, the body alone."""
-        return next((name for name, known in self.heads.items() if known == head), self.base or next(iter(self.heads)))
+        return next(
+            (name for name, known in self.heads.items() if head in (known, known.otherwise)),
+            self.base or next(iter(self.heads)),
+        )
 
     def head(self, architecture: str) -> Head:
         if architecture not in self.heads:
@@ -71,14 +85,17 @@ class Family:
             )
         return self.heads[architecture]
 
-    def config(self, theirs: Mapping[str, Any], head: Head) -> ModelConfig:
-        """Ours from config.json. CheckpointError with every setting that has no counterpart."""
-        problems = [
+    def lacking(self, theirs: Mapping[str, Any]) -> list[str]:
+        """Settings of theirs for which there is nothing here."""
+        return [
             f"{key} is {get(theirs, key)!r}, and only {value!r} can be read"
             for key, value in self.only.items()
             if get(theirs, key, value) != value
         ]
-        if problems:
+
+    def config(self, theirs: Mapping[str, Any], head: Head) -> ModelConfig:
+        """Ours from config.json. CheckpointError with every setting that has no counterpart."""
+        if problems := self.lacking(theirs):
             raise CheckpointError(listing(f"This {self.model_type} model has what has no counterpart here:", problems))
         values: dict[str, Any] = {}
         for path, value in (*self.fixed.items(), *head.fixed.items()):

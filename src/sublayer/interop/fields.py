@@ -8,9 +8,12 @@ from typing import Any, Protocol
 
 from sublayer.errors import ConfigError, listing, nearest
 
+ABSENT = object()
+"""Nothing is written."""
+
 
 class Codec(Protocol):
-    """How a value of theirs becomes one of ours, and how this becomes theirs again."""
+    """How a value of theirs becomes one of ours, and how this, or ABSENT, becomes theirs again."""
 
     def read(self, theirs: Any) -> Any: ...
 
@@ -24,7 +27,7 @@ class Same:
         return theirs
 
     def write(self, ours: Any) -> Any:
-        return ours
+        return ABSENT if ours is None else ours
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Named:
 
     def write(self, ours: Any) -> Any:
         found = [name for name, value in self.ours_of.items() if value == ours]
+        if not found and ours is None:
+            return ABSENT
         if not found:
             raise ConfigError(f"cannot be {ours!r} there. {nearest(str(ours), map(str, self.ours_of.values()))}")
         return found[0]
@@ -65,7 +70,7 @@ class Labels:
         return len(theirs)
 
     def write(self, ours: Any) -> Any:
-        return {str(i): f"LABEL_{i}" for i in range(ours)}
+        return ABSENT if ours is None else {str(i): f"LABEL_{i}" for i in range(ours)}
 
 
 class Window:
@@ -92,6 +97,7 @@ ACTIVATION = Named(
         "sigmoid": "sigmoid",
     }
 )
+SCALED = Named({False: 1.0, True: None})  # token vectors by √d_model, which is our default
 TIED = Named({True: "target", False: "none"})
 
 
@@ -144,10 +150,10 @@ def write(fields: Sequence[Field], ours: Mapping[str, Any]) -> dict[str, Any]:
     theirs: dict[str, Any] = {}
     problems = []
     for field in fields:
-        value = get(ours, field.ours)
         try:
-            if value is not None:
-                put(theirs, field.theirs, field.codec.write(value))
+            value = field.codec.write(get(ours, field.ours))
+            if value is not ABSENT:
+                put(theirs, field.theirs, value)
         except ConfigError as error:
             problems.append(f"{field.ours} {error}")
     if problems:

@@ -76,9 +76,7 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
     family = _family(theirs)
     architecture = (theirs.get("architectures") or [family.base or next(iter(family.heads))])[0]
     tensors = family.named(read_tensors(folder))
-    head = sentence_head(folder) or family.head(architecture)
-    if head.needs is not None and not any(name.startswith(head.needs) for name in tensors):
-        head = Head()
+    head = (sentence_head(folder) or family.head(architecture)).chosen(tensors)
     config = family.config(theirs, head)
     model = outline(config)
     table = family.table(head)
@@ -89,6 +87,8 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
 
 def _family(theirs: Mapping[str, Any]) -> Family:
     kind = theirs.get("model_type")
-    if kind not in FAMILIES:
-        raise CheckpointError(f"config.json says model_type {kind!r}. {nearest(str(kind), FAMILIES)}")
-    return FAMILIES[kind]
+    alike = [family for family in FAMILIES if family.model_type == kind]
+    if not alike:
+        known = {family.model_type for family in FAMILIES}
+        raise CheckpointError(f"config.json says model_type {kind!r}. {nearest(str(kind), known)}")
+    return next((family for family in alike if not family.lacking(theirs)), alike[0])

@@ -24,7 +24,9 @@ CLASSES = (
 
 def _heads(name: str) -> Mapping[str, Head]:
     return {
-        f"{name}Model": Head({"head.kind": "pooler"}, rules=POOLER, needs="roberta.pooler."),
+        f"{name}Model": Head(
+            {"head.kind": "pooler"}, rules=POOLER, needs="roberta.pooler.dense.weight", otherwise=Head()
+        ),
         f"{name}ForMaskedLM": Head({"head.kind": "masked-lm", "head.activation": "gelu"}, rules=MASKED_LM),
         f"{name}ForSequenceClassification": Head({"head.kind": "classes"}, LABELS, CLASSES),
         f"{name}ForTokenClassification": Head({"head.kind": "token-classes"}, LABELS, (CLASSIFIER,)),

@@ -71,6 +71,16 @@ class TransposedStack:
         return torch.cat(list(ours)).t()
 
 
+class Row:
+    """Theirs is one row of a table, ours the vector."""
+
+    def split(self, theirs: Tensor) -> Sequence[Tensor]:
+        return [theirs[0]]
+
+    def join(self, ours: Sequence[Tensor]) -> Tensor:
+        return ours[0][None]
+
+
 COPY = Copy()
 TRANSPOSED = Transposed()
 

@@ -14,11 +14,13 @@ from sublayer.models.parts import FEEDFORWARDS, KERNELS, NORMS, OF_SELF_ATTENTIO
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import (
     Alibi,
+    BiasedAttention,
     Decoder,
     DecoderLayer,
     Embeddings,
     Encoder,
     EncoderLayer,
+    FairseqSinusoidal,
     FeatureEmbeddings,
     Learned,
     MultiHeadAttention,
@@ -33,9 +35,9 @@ from sublayer.nn import (
 
 Model = EncoderDecoder | EncoderModel | EncoderWithHead | CausalLM
 
-ADDED: dict[str, Factory] = {"sinusoidal": Sinusoidal, "learned": Learned}
+ADDED: dict[str, Factory] = {"sinusoidal": Sinusoidal, "fairseq": FairseqSinusoidal, "learned": Learned}
 TURNED: dict[str, Factory] = {"rotary": Rotary}
-BIASED: dict[str, Factory] = {"relative": RelativeBias, "alibi": Alibi}
+BIASED: dict[str, Factory] = {"relative": RelativeBias, "layer-relative": RelativeBias, "alibi": Alibi}
 
 
 def build(config: ModelConfig) -> Model:
@@ -124,25 +126,34 @@ def _ffn(config: ModelConfig) -> nn.Module:
     return made
 
 
-def _bias(config: ModelConfig, *, bidirectional: bool) -> nn.Module | None:
-    if config.position.kind not in BIASED:
-        return None
+def _bias(config: ModelConfig, *, bidirectional: bool) -> nn.Module:
     make = factory("model.position", config.position, BIASED)
-    made: nn.Module = (
-        make(config.num_heads, bidirectional=bidirectional)
-        if config.position.kind == "relative"
-        else make(config.num_heads)
-    )
+    one_sided: dict[str, Any] = {} if config.position.kind == "alibi" else {"bidirectional": bidirectional}
+    made: nn.Module = make(config.num_heads, **one_sided)
     return made
+
+
+def _of_the_stack(config: ModelConfig, *, bidirectional: bool) -> nn.Module | None:
+    shared = config.position.kind in BIASED and config.position.kind != "layer-relative"
+    return _bias(config, bidirectional=bidirectional) if shared else None
+
+
+def _self_attention(config: ModelConfig, *, bidirectional: bool) -> nn.Module:
+    attention = _attention(config)
+    if config.position.kind != "layer-relative":
+        return attention
+    return BiasedAttention(attention, _bias(config, bidirectional=bidirectional))
 
 
 def _encoder(config: ModelConfig) -> Encoder:
     connect = partial(SublayerConnection, norm=_norm(config), norm_first=config.norm_first)
     layers = [
-        EncoderLayer(config.d_model, _attention(config), _ffn(config), config.dropout, connect=connect)
+        EncoderLayer(
+            config.d_model, _self_attention(config, bidirectional=True), _ffn(config), config.dropout, connect=connect
+        )
         for _ in range(config.encoder_layers)
     ]
-    return Encoder(layers, _last(config), bias=_bias(config, bidirectional=True))
+    return Encoder(layers, _last(config), bias=_of_the_stack(config, bidirectional=True))
 
 
 def _decoder(config: ModelConfig, *, cross: bool) -> Decoder:
@@ -150,7 +161,7 @@ def _decoder(config: ModelConfig, *, cross: bool) -> Decoder:
     layers = [
         DecoderLayer(
             config.d_model,
-            _attention(config),
+            _self_attention(config, bidirectional=False),
             _ffn(config),
             config.dropout,
             cross_attn=_attention(config, cross=True) if cross else None,
@@ -158,7 +169,7 @@ def _decoder(config: ModelConfig, *, cross: bool) -> Decoder:
         )
         for _ in range(config.decoder_layers)
     ]
-    return Decoder(layers, _last(config), bias=_bias(config, bidirectional=False))
+    return Decoder(layers, _last(config), bias=_of_the_stack(config, bidirectional=False))
 
 
 def _last(config: ModelConfig) -> nn.Module | None:
@@ -179,7 +190,7 @@ def _head(config: ModelConfig) -> nn.Module:
 
 def _project(config: ModelConfig) -> nn.Linear:
     bias = config.tie in ("none", "inputs") if config.output_bias is None else config.output_bias
-    make = nn.Linear if config.output_scale == 1 else partial(ScaledLinear, scale=config.output_scale)
+    make = partial(ScaledLinear, scale=config.d_model**-0.5) if config.output_scaled else nn.Linear
     return make(config.d_model, _vocab(config, "target"), bias=bias)
 
 

@@ -11,7 +11,7 @@ from sublayer.errors import ConfigError, listing, nearest
 KINDS = {
     "ffn": ("feedforward", "glu", "geglu", "swiglu"),
     "norm": ("layernorm", "rmsnorm"),
-    "position": ("sinusoidal", "learned", "rotary", "relative", "alibi", "none"),
+    "position": ("sinusoidal", "fairseq", "learned", "rotary", "relative", "layer-relative", "alibi", "none"),
     "kernel": ("fused", "eager", "local", "linear"),
     "head": ("none", "masked-lm", "replaced", "pooler", "classes", "token-classes", "span", "sentence"),
 }
@@ -82,7 +82,8 @@ class ModelConfig(BaseModel):
     norm: NamedPart = Field(Part(kind="layernorm"), description="layernorm, rmsnorm")
     norm_first: bool = Field(True, description="pre-norm; false for post-norm, the original")
     position: NamedPart = Field(
-        Part(kind="sinusoidal"), description="sinusoidal, learned, rotary, relative, alibi, none"
+        Part(kind="sinusoidal"),
+        description="sinusoidal, fairseq, learned, rotary, relative, layer-relative, alibi, none",
     )
     kernel: NamedPart = Field(
         Part(kind="fused"), description="fused, eager; of self-attention alone: local (window), linear"
@@ -92,7 +93,7 @@ class ModelConfig(BaseModel):
     max_len: int = Field(512, ge=1, description="longest sequence where positions are learned")
     bias: bool = Field(True, description="in the linear maps of attention and feed-forward network")
     output_bias: bool | None = Field(None, description="in the output map; where it is not tied by default")
-    output_scale: float = Field(1.0, gt=0, description="what states are multiplied by before the output map")
+    output_scaled: bool = Field(False, description="states are divided by √d_model before the output map")
     tie: Literal["none", "target", "all", "inputs"] = Field(
         "target", description="target: target embedding = output map; all: source embedding too; inputs: the embeddings"
     )
@@ -146,7 +147,7 @@ class ModelConfig(BaseModel):
 
     def _against_linear(self) -> list[str]:
         found = []
-        if self.position.kind in ("relative", "alibi"):
+        if self.position.kind in ("relative", "layer-relative", "alibi"):
             found.append(
                 f"position {self.position.kind!r} adds to scores, and kernel 'linear' computes none: "
                 "choose 'sinusoidal', 'learned', 'rotary' or 'none', or kernel 'local'"

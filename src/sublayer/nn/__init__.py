@@ -1,9 +1,10 @@
 """The parts, to be read in this order: polarity, documents, mask, norm, dropout, connection, feedforward, kernel,
-local, cache, linear, attention, position, bias, embedding, layer, stack, scaled, init, packed."""
+local, cache, linear, attention, position, bias, biased, embedding, layer, stack, scaled, init, packed."""
 
 from sublayer.nn.attention import MultiHeadAttention as MultiHeadAttention
 from sublayer.nn.bias import Alibi as Alibi
 from sublayer.nn.bias import RelativeBias as RelativeBias
+from sublayer.nn.biased import BiasedAttention as BiasedAttention
 from sublayer.nn.cache import DecoderCache as DecoderCache
 from sublayer.nn.cache import Fixed as Fixed
 from sublayer.nn.cache import Growing as Growing
@@ -34,6 +35,7 @@ from sublayer.nn.mask import Mask as Mask
 from sublayer.nn.norm import LayerNorm as LayerNorm
 from sublayer.nn.norm import RMSNorm as RMSNorm
 from sublayer.nn.packed import PackedAttention as PackedAttention
+from sublayer.nn.position import FairseqSinusoidal as FairseqSinusoidal
 from sublayer.nn.position import Learned as Learned
 from sublayer.nn.position import Rotary as Rotary
 from sublayer.nn.position import Sinusoidal as Sinusoidal
