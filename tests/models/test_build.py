@@ -229,6 +229,7 @@ def test_what_stands_between_ids_and_the_stream(tiny):
 def test_the_output_map(tiny):
     plain = tiny("decoder", tie="none")
     scaled = tiny("decoder", tie="none", output_scaled=True)
+    scaled.load_state_dict(plain.state_dict())
     x = torch.randn(2, 5, 16)
     torch.testing.assert_close(scaled.project(x), plain.project(x / 4))
     assert tiny("decoder", tie="none", output_bias=False).project.bias is None

@@ -11,7 +11,16 @@ from sublayer.models import encode_texts
 
 SIZES = dict(vocab_size=29, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=24)
 SIZES["initializer_range"] = 0.2
+MODERN = dict(
+    **SIZES,
+    max_position_embeddings=20,
+    layer_types=["full_attention", "sliding_attention", "full_attention"],
+    local_attention=4,
+    pad_token_id=0,
+)
+MODERN["num_hidden_layers"] = 3
 CONFIGS = {
+    "ModernBert": transformers.ModernBertConfig(**MODERN),
     "Bert": transformers.BertConfig(**SIZES, max_position_embeddings=20),
     "Roberta": transformers.RobertaConfig(**SIZES, max_position_embeddings=20, type_vocab_size=1),
     "XLMRoberta": transformers.XLMRobertaConfig(**SIZES, max_position_embeddings=20, type_vocab_size=1),
@@ -35,7 +44,9 @@ CASES = [
     (family, kind)
     for family in CONFIGS
     for kind in OUTPUTS
-    if (kind != "ForPreTraining" or family in PRETRAINED) and (kind == "ForMaskedLM" or family not in TWIN)
+    if (family != "ModernBert" or kind in ("Model", "ForMaskedLM"))
+    and (kind != "ForPreTraining" or family in PRETRAINED)
+    and (kind == "ForMaskedLM" or family not in TWIN)
 ]
 cases = pytest.mark.parametrize("family, kind", CASES, ids=lambda name: name)
 

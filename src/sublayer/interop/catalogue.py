@@ -7,10 +7,11 @@ from sublayer.interop.electra import ELECTRA
 from sublayer.interop.family import Family
 from sublayer.interop.gpt2 import GPT2
 from sublayer.interop.llama import LLAMA, MISTRAL, QWEN2
+from sublayer.interop.modernbert import MODERNBERT
 from sublayer.interop.roberta import CAMEMBERT, ROBERTA, XLM_ROBERTA
 from sublayer.interop.t5 import MT5, T5, T5_GATED, UMT5
 
-ENCODERS = (BERT, ROBERTA, XLM_ROBERTA, CAMEMBERT, DISTILBERT, ELECTRA)
+ENCODERS = (BERT, ROBERTA, XLM_ROBERTA, CAMEMBERT, DISTILBERT, ELECTRA, MODERNBERT)
 DECODERS = (GPT2, LLAMA, MISTRAL, QWEN2)
 ENCODER_DECODERS = (T5, T5_GATED, MT5, UMT5, BART, MBART, MARIAN, M2M100)
 

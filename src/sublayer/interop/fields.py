@@ -83,6 +83,32 @@ class Window:
         return ours["window"] + 1 if ours["kind"] == "local" else None
 
 
+class Half:
+    """Theirs counts both sides of a window, ours one."""
+
+    def read(self, theirs: Any) -> Any:
+        return theirs // 2
+
+    def write(self, ours: Any) -> Any:
+        return 2 * ours
+
+
+class Each:
+    """Theirs lists the types of the layers, ours says that every n-th sees the whole text, as theirs did formerly."""
+
+    def read(self, theirs: Any) -> Any:
+        if isinstance(theirs, int):
+            return theirs
+        wide = [i for i, kind in enumerate(theirs) if kind == "full_attention"]
+        every = wide[1] if len(wide) > 1 else len(theirs)
+        if wide != list(range(0, len(theirs), every)):
+            raise ConfigError(f"is {theirs!r}: layers that see the whole text must stand at equal distances from 0 on.")
+        return every
+
+    def write(self, ours: Any) -> Any:
+        return ABSENT
+
+
 SAME = Same()
 ACTIVATION = Named(
     {

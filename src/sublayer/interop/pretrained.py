@@ -13,7 +13,7 @@ from sublayer.interop.family import Family, Head
 from sublayer.interop.folder import SAFE, read_tensors
 from sublayer.interop.hub import snapshot
 from sublayer.interop.rule import invert, load
-from sublayer.interop.sentence import sentence_head
+from sublayer.interop.sentence import sentence_head, write_modules
 from sublayer.models.build import Model
 from sublayer.models.config import ModelConfig
 from sublayer.models.files import read_json, write_json
@@ -56,6 +56,7 @@ class Pretrained:
             tensors = self.family.bare(tensors)
         save_tensors(tensors, folder / SAFE, {"format": "pt"})
         write_json(folder / "config.json", settings)
+        write_modules(folder, self.config)
         if self.tokenizer is not None:
             self.tokenizer.save_pretrained(folder)
 

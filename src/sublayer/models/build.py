@@ -6,7 +6,7 @@ from typing import Any
 from torch import nn
 
 from sublayer.errors import ConfigError
-from sublayer.models.config import ModelConfig
+from sublayer.models.config import ModelConfig, Part
 from sublayer.models.decoder import CausalLM
 from sublayer.models.encoder import EncoderModel, EncoderWithHead
 from sublayer.models.heads import HEADS, MaskedLM
@@ -145,14 +145,27 @@ def _self_attention(config: ModelConfig, *, bidirectional: bool) -> nn.Module:
     return BiasedAttention(attention, _bias(config, bidirectional=bidirectional))
 
 
+def _by_layer(config: ModelConfig) -> list[ModelConfig]:
+    """What each encoder layer's attention is built from."""
+    about = config.local_layers
+    if about is None:
+        return [config] * config.encoder_layers
+    position = Part.model_validate(config.position.model_dump() | {"theta": about.theta})
+    near = Part.model_validate({"kind": "local", "window": about.window})
+    local = config.model_copy(update={"position": position, "kernel": near})
+    return [local if i % about.every else config for i in range(config.encoder_layers)]
+
+
 def _encoder(config: ModelConfig) -> Encoder:
     connect = partial(SublayerConnection, norm=_norm(config), norm_first=config.norm_first)
     layers = [
         EncoderLayer(
-            config.d_model, _self_attention(config, bidirectional=True), _ffn(config), config.dropout, connect=connect
+            config.d_model, _self_attention(part, bidirectional=True), _ffn(config), config.dropout, connect=connect
         )
-        for _ in range(config.encoder_layers)
+        for part in _by_layer(config)
     ]
+    if not config.first_norm:
+        layers[0].sublayer_attn.norm = nn.Identity()
     return Encoder(layers, _last(config), bias=_of_the_stack(config, bidirectional=True))
 
 

@@ -59,6 +59,16 @@ class AttentionConfig(BaseModel):
     out_bias: bool | None = Field(None, description="in the map after the heads; as the model's by default")
 
 
+class LocalLayers(BaseModel):
+    """Layers of an encoder that see only what is near: all but every n-th, counted from the first."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    every: int = Field(3, ge=1, description="layers 0, every, 2 · every, … see the whole text")
+    window: int = Field(64, ge=0, description="how many positions away the others see, on each side")
+    theta: float = Field(10000.0, gt=0, description="of their rotary positions")
+
+
 class ModelConfig(BaseModel):
     """Sizes and parts of a model. All that is wrong is told at once, as one ConfigError."""
 
@@ -90,6 +100,8 @@ class ModelConfig(BaseModel):
     )
     attention: AttentionConfig = AttentionConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
+    local_layers: LocalLayers | None = Field(None, description="of an encoder with rotary positions; none by default")
+    first_norm: bool = Field(True, description="whether a pre-norm encoder's first attention has a norm before it")
     max_len: int = Field(512, ge=1, description="longest sequence where positions are learned")
     bias: bool = Field(True, description="in the linear maps of attention and feed-forward network")
     output_bias: bool | None = Field(None, description="in the output map; where it is not tied by default")
@@ -140,6 +152,11 @@ class ModelConfig(BaseModel):
             found.append(
                 f"head {self.head.kind!r} is for an encoder, and the architecture is {self.architecture!r}: "
                 "set head to 'none'"
+            )
+        if self.local_layers is not None and (self.position.kind != "rotary" or self.architecture != "encoder"):
+            found.append(
+                "local_layers are those of an encoder with rotary positions, and this is an "
+                f"{self.architecture} with position {self.position.kind!r}: leave them out"
             )
         if self.kernel.kind == "linear":
             found += self._against_linear()

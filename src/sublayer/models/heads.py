@@ -19,6 +19,7 @@ class MaskedLM(nn.Module):
     """W Norm(act(W_dense x)) + b: (B, T, D) -> logits (B, T, V). Devlin et al. 2019, section 3.1.
 
     width  of the vectors that meet W, the token embeddings' own where both are tied; d_model by default
+    bias   of W_dense
     """
 
     def __init__(
@@ -29,10 +30,11 @@ class MaskedLM(nn.Module):
         width: int | None = None,
         activation: str | Activation = "gelu",
         norm: NormFactory = LayerNorm,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         width = d_model if width is None else width
-        self.dense = nn.Linear(d_model, width)
+        self.dense = nn.Linear(d_model, width, bias=bias)
         self.act = _named(activation)
         self.norm = norm(width)
         self.project = nn.Linear(width, vocab_size)
