@@ -249,3 +249,12 @@ def test_embeddings_tied_and_an_output_map_of_its_own(tiny):
     model = tiny(source_vocab=11, tie="inputs")
     assert model.source_embed.tokens.weight is model.target_embed.tokens.weight
     assert model.project.weight is not model.target_embed.tokens.weight and model.project.bias is not None
+
+
+def test_most_layers_of_an_encoder_see_only_what_is_near(tiny):
+    local = {"every": 3, "window": 2, "theta": 100.0}
+    layers = tiny("encoder", position="rotary", local_layers=local, encoder_layers=4, first_norm=False).encoder.layers
+    assert [type(layer.self_attn.kernel) for layer in layers] == [Fused, Local, Local, Fused]
+    assert [layer.self_attn.rotate.theta for layer in layers] == [10000.0, 100.0, 100.0, 10000.0]
+    assert layers[1].self_attn.kernel.near.window == 2
+    assert [isinstance(layer.sublayer_attn.norm, nn.Identity) for layer in layers] == [True, False, False, False]

@@ -68,7 +68,6 @@ class Family:
     ignore: tuple[str, ...] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
     base: str | None = None
-    body: str = "body."
 
     def architecture(self, head: Head) -> str:
         """What theirs with such a head is called; where they have none like it, the body alone."""
@@ -127,7 +126,7 @@ class Family:
         """Every tensor of theirs in a model with this head; those of other heads are ignored."""
         own = {rule.theirs for rule in (*self.rules, *head.rules)}
         others = {rule.theirs for other in self.heads.values() for rule in other.rules} - own
-        body = self.body if head.fixed.get("head.kind", "none") != "none" else ""
+        body = "body." if head.fixed.get("head.kind", "none") != "none" else ""
         rules = Table(self.rules).under("", body) + head.rules
         return Table(rules, ignore=(*self.ignore, *sorted(others)))
 

@@ -6,15 +6,14 @@ from typing import Any
 from torch import nn
 
 from sublayer.errors import ConfigError
-from sublayer.models.config import ModelConfig, Part
+from sublayer.models.attending import BIASED, TURNED, attention, by_layer, self_attention, stack_bias
+from sublayer.models.config import ModelConfig
 from sublayer.models.decoder import CausalLM
 from sublayer.models.encoder import EncoderModel, EncoderWithHead
 from sublayer.models.heads import HEADS, MaskedLM
-from sublayer.models.parts import FEEDFORWARDS, KERNELS, NORMS, OF_SELF_ATTENTION, Factory, factory
+from sublayer.models.parts import FEEDFORWARDS, NORMS, Factory, factory
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import (
-    Alibi,
-    BiasedAttention,
     Decoder,
     DecoderLayer,
     Embeddings,
@@ -23,10 +22,7 @@ from sublayer.nn import (
     FairseqSinusoidal,
     FeatureEmbeddings,
     Learned,
-    MultiHeadAttention,
     ProjectedEmbeddings,
-    RelativeBias,
-    Rotary,
     ScaledLinear,
     Sinusoidal,
     SublayerConnection,
@@ -36,8 +32,6 @@ from sublayer.nn import (
 Model = EncoderDecoder | EncoderModel | EncoderWithHead | CausalLM
 
 ADDED: dict[str, Factory] = {"sinusoidal": Sinusoidal, "fairseq": FairseqSinusoidal, "learned": Learned}
-TURNED: dict[str, Factory] = {"rotary": Rotary}
-BIASED: dict[str, Factory] = {"relative": RelativeBias, "layer-relative": RelativeBias, "alibi": Alibi}
 
 
 def build(config: ModelConfig) -> Model:
@@ -97,26 +91,6 @@ def _embed(config: ModelConfig, vocab: int, side: str = "source") -> nn.Module:
     )
 
 
-def _attention(config: ModelConfig, *, cross: bool = False) -> MultiHeadAttention:
-    about = config.attention
-    width = config.d_model // config.num_heads if about.width is None else about.width
-    turned = config.position.kind in TURNED and not cross
-    default = config.kernel.kind in OF_SELF_ATTENTION and cross
-    return MultiHeadAttention(
-        config.d_model,
-        config.num_heads,
-        d_k=about.width,
-        d_v=about.width,
-        num_kv_heads=config.num_kv_heads,
-        bias=config.bias if about.bias is None else about.bias,
-        out_bias=config.bias if about.out_bias is None else about.out_bias,
-        dropout=config.attention_dropout,
-        scale=about.scale,
-        rotate=factory("model.position", config.position, TURNED)(width) if turned else None,
-        kernel=None if default else factory("model.kernel", config.kernel, KERNELS)(),
-    )
-
-
 def _ffn(config: ModelConfig) -> nn.Module:
     make = factory("model.ffn", config.ffn, FEEDFORWARDS)
     gated = config.ffn.kind in ("glu", "geglu", "swiglu")
@@ -126,47 +100,17 @@ def _ffn(config: ModelConfig) -> nn.Module:
     return made
 
 
-def _bias(config: ModelConfig, *, bidirectional: bool) -> nn.Module:
-    make = factory("model.position", config.position, BIASED)
-    one_sided: dict[str, Any] = {} if config.position.kind == "alibi" else {"bidirectional": bidirectional}
-    made: nn.Module = make(config.num_heads, **one_sided)
-    return made
-
-
-def _of_the_stack(config: ModelConfig, *, bidirectional: bool) -> nn.Module | None:
-    shared = config.position.kind in BIASED and config.position.kind != "layer-relative"
-    return _bias(config, bidirectional=bidirectional) if shared else None
-
-
-def _self_attention(config: ModelConfig, *, bidirectional: bool) -> nn.Module:
-    attention = _attention(config)
-    if config.position.kind != "layer-relative":
-        return attention
-    return BiasedAttention(attention, _bias(config, bidirectional=bidirectional))
-
-
-def _by_layer(config: ModelConfig) -> list[ModelConfig]:
-    """What each encoder layer's attention is built from."""
-    about = config.local_layers
-    if about is None:
-        return [config] * config.encoder_layers
-    position = Part.model_validate(config.position.model_dump() | {"theta": about.theta})
-    near = Part.model_validate({"kind": "local", "window": about.window})
-    local = config.model_copy(update={"position": position, "kernel": near})
-    return [local if i % about.every else config for i in range(config.encoder_layers)]
-
-
 def _encoder(config: ModelConfig) -> Encoder:
     connect = partial(SublayerConnection, norm=_norm(config), norm_first=config.norm_first)
     layers = [
         EncoderLayer(
-            config.d_model, _self_attention(part, bidirectional=True), _ffn(config), config.dropout, connect=connect
+            config.d_model, self_attention(part, bidirectional=True), _ffn(config), config.dropout, connect=connect
         )
-        for part in _by_layer(config)
+        for part in by_layer(config)
     ]
     if not config.first_norm:
         layers[0].sublayer_attn.norm = nn.Identity()
-    return Encoder(layers, _last(config), bias=_of_the_stack(config, bidirectional=True))
+    return Encoder(layers, _last(config), bias=stack_bias(config, bidirectional=True))
 
 
 def _decoder(config: ModelConfig, *, cross: bool) -> Decoder:
@@ -174,15 +118,15 @@ def _decoder(config: ModelConfig, *, cross: bool) -> Decoder:
     layers = [
         DecoderLayer(
             config.d_model,
-            _self_attention(config, bidirectional=False),
+            self_attention(config, bidirectional=False),
             _ffn(config),
             config.dropout,
-            cross_attn=_attention(config, cross=True) if cross else None,
+            cross_attn=attention(config, cross=True) if cross else None,
             connect=connect,
         )
         for _ in range(config.decoder_layers)
     ]
-    return Decoder(layers, _last(config), bias=_of_the_stack(config, bidirectional=False))
+    return Decoder(layers, _last(config), bias=stack_bias(config, bidirectional=False))
 
 
 def _last(config: ModelConfig) -> nn.Module | None:

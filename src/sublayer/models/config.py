@@ -155,8 +155,8 @@ class ModelConfig(BaseModel):
             )
         if self.local_layers is not None and (self.position.kind != "rotary" or self.architecture != "encoder"):
             found.append(
-                "local_layers are those of an encoder with rotary positions, and this is an "
-                f"{self.architecture} with position {self.position.kind!r}: leave them out"
+                "local_layers are those of an encoder with rotary positions, and architecture is "
+                f"{self.architecture!r}, position {self.position.kind!r}: leave them out"
             )
         if self.kernel.kind == "linear":
             found += self._against_linear()
