@@ -56,7 +56,13 @@ def test_heads_as_they_are_written():
 def test_every_head_on_a_model(tiny, kind, train):
     model = tiny("encoder", head=kind).train(train)
     assert type(model) is EncoderWithHead
-    shape = {"masked-lm": (2, 5, 13), "classes": (2, 2), "token-classes": (2, 5, 2), "span": (2, 5, 2)}
+    shape = {
+        "masked-lm": (2, 5, 13),
+        "classes": (2, 2),
+        "token-classes": (2, 5, 2),
+        "span": (2, 5, 2),
+        "replaced": (2, 5),
+    }
     output = model(torch.randint(13, (2, 5)), torch.ones(2, 5).bool())
     assert output.shape == shape.get(kind, (2, 16)) and output.isfinite().all()
     assert kind != "masked-lm" or model.head.project.weight is model.body.embed.tokens.weight

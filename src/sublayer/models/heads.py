@@ -19,6 +19,7 @@ class MaskedLM(nn.Module):
     """W Norm(act(W_dense x)) + b: (B, T, D) -> logits (B, T, V). Devlin et al. 2019, section 3.1.
 
     width  of the vectors that meet W, the token embeddings' own where both are tied; d_model by default
+    bias   of W_dense
     """
 
     def __init__(
@@ -29,16 +30,30 @@ class MaskedLM(nn.Module):
         width: int | None = None,
         activation: str | Activation = "gelu",
         norm: NormFactory = LayerNorm,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         width = d_model if width is None else width
-        self.dense = nn.Linear(d_model, width)
+        self.dense = nn.Linear(d_model, width, bias=bias)
         self.act = _named(activation)
         self.norm = norm(width)
         self.project = nn.Linear(width, vocab_size)
 
     def forward(self, x: Tensor, mask: Mask | None = None) -> Tensor:
         return self.project(self.norm(self.act(self.dense(x))))
+
+
+class Replaced(nn.Module):
+    """Of each token how much it looks replaced: w act(W_dense x) + b, (B, T, D) -> logits (B, T). Clark et al. 2020."""
+
+    def __init__(self, d_model: int, *, activation: str | Activation = "gelu") -> None:
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.act = _named(activation)
+        self.project = nn.Linear(d_model, 1)
+
+    def forward(self, x: Tensor, mask: Mask | None = None) -> Tensor:
+        return self.project(self.act(self.dense(x))).squeeze(-1)
 
 
 class Pooler(nn.Module):
@@ -123,6 +138,7 @@ POOLS = {"mean": mean, "max": greatest, "first": first}
 
 HEADS: dict[str, Callable[..., nn.Module]] = {
     "masked-lm": MaskedLM,
+    "replaced": Replaced,
     "pooler": Pooler,
     "classes": Classes,
     "token-classes": TokenClasses,
