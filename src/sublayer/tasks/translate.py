@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 
@@ -29,6 +29,8 @@ from sublayer.text import Tokenizer
 
 WINDOW = 1024  # lines that are read before they are sorted by length
 BATCH_TOKENS = 4096  # tokens of hypotheses that are decoded together
+
+Batch = tuple[list[int], Iterable[list[Hypothesis]]]  # the places of its lines, and what is found for them
 
 
 class Translate:
@@ -125,16 +127,16 @@ class Translate:
                   such a line is a DataError
         """
         search, stream = search or self.search, enumerate(inputs, 1)
-        begun: deque[_Window] = deque()
+        begun: deque[tuple[int, list[Batch]]] = deque()
         while lines := list(islice(stream, window)):
-            begun.append(self._begin(lines, search, too_long or _refuse))
+            begun.append((len(lines), self._begin(lines, search, too_long or _refuse)))
             if len(begun) > ahead:
-                yield from self._finish(begun.popleft(), search)
-        for each in begun:
-            yield from self._finish(each, search)
+                yield from self._finish(*begun.popleft(), search)
+        for number, batches in begun:
+            yield from self._finish(number, batches, search)
 
     @torch.inference_mode()
-    def _begin(self, lines: list[tuple[int, str]], search: Search, too_long: Callable[[str], None]) -> _Window:
+    def _begin(self, lines: list[tuple[int, str]], search: Search, too_long: Callable[[str], None]) -> list[Batch]:
         full = [i for i, (_, line) in enumerate(lines) if line.strip()]
         ids = self.source.encode_batch([lines[i][1] for i in full])
         readable = []
@@ -146,15 +148,14 @@ class Translate:
                 too_long(f"line {number}: {longest} tokens with </s>, and the model reads {self.limit:.0f}")
         self.model.eval()
         lengths = [(len(tokens) + 1, 0) for _, tokens in readable]
-        found = [
+        return [
             ([readable[row][0] for row in rows], self.engine.find(self, [readable[row][1] for row in rows], search))
             for rows in TokenBatches(lengths, BATCH_TOKENS // search.rows).in_order()
         ]
-        return _Window(len(lines), found)
 
-    def _finish(self, window: _Window, search: Search) -> list[list[Prediction]]:
-        answers = [[Prediction("", 0.0, 0.0, (), (), True)] for _ in range(window.lines)]
-        for places, found in window.found:
+    def _finish(self, number: int, batches: list[Batch], search: Search) -> list[list[Prediction]]:
+        answers = [[Prediction("", 0.0, 0.0, (), (), True)] for _ in range(number)]
+        for places, found in batches:
             for i, hypotheses in zip(places, found, strict=True):
                 answers[i] = [prediction(self.target, h, search) for h in hypotheses]
         return answers
@@ -212,13 +213,6 @@ class Translate:
             Score(name, value, count, "tokens", False, f"{name}|{self.target.kind} tokens with EOS")
             for name, value in (("loss", total / count), ("perplexity", perplexity(total, count)))
         ]
-
-
-class _Window(NamedTuple):
-    """Lines that are being answered: how many, and for each batch their places and what is found for them."""
-
-    lines: int
-    found: list[tuple[list[int], Iterable[list[Hypothesis]]]]
 
 
 def _refuse(problem: str) -> None:
