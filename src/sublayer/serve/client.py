@@ -70,7 +70,7 @@ class Client:
         headers = {**self.headers, "Content-Type": "application/json"}
         for left in reversed(range(self.tries)):
             try:
-                return urlopen(Request(f"{self.address}/{path}", data, headers), timeout=self.timeout)  # type: ignore[no-any-return]
+                return urlopen(Request(f"{self.address}/{path}", data, headers), timeout=self.timeout)
             except HTTPError as error:
                 if error.code != 503 or not left:
                     raise Refused(error.code, _said(error)) from None
