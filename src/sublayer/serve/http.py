@@ -78,7 +78,8 @@ def _ask(app: "FastAPI", service: Service) -> None:
         model = service.named(asked.model)
         return _json({"model": model, "answers": await service.answers(model, asked.texts, asked.options)})
 
-    events: dict[int | str, Any] = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
+    event = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
+    events: dict[int | str, Any] = {200: {"content": {"text/event-stream": {"schema": event}}}}
 
     @app.post(
         "/stream",
