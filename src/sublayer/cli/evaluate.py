@@ -7,20 +7,20 @@ import typer
 
 from sublayer.cli.options import (
     Beam,
-    PairFiles,
+    Files,
     Run,
     SearchSettings,
     SkipBad,
     TrustCode,
-    pairs_of,
-    recipe_of,
-    searching,
+    examples_of,
+    recipe_in,
+    set_search,
 )
 
 
 def evaluate(
     run: Run,
-    file: PairFiles,
+    file: Files,
     metric: Annotated[list[str] | None, typer.Option(help="one or more; those of the run by default")] = None,
     beam: Beam = None,
     set: SearchSettings = None,
@@ -32,12 +32,13 @@ def evaluate(
     """Scores of the answers against the targets, with counts, signatures and intervals."""
     from sublayer.tasks.bundle import load
 
-    pairs = pairs_of(run, file, skip_bad)
     task = load(run, trust_code=trust_code).for_inference()
+    examples = examples_of(run, file, skip_bad)
+    set_search(task, beam, settings=set)
     if not metric:
-        train = recipe_of(run).train
-        metric = [*(train.validate_metrics if train else ()), "loss", "perplexity"]
-    scores = task.evaluate(pairs.items, metric, search=searching(task.search, beam, settings=set), bootstrap=bootstrap)
+        train = recipe_in(run).train
+        metric = list(dict.fromkeys([*(train.validate_metrics if train else ()), *task.metrics]))
+    scores = task.evaluate(examples.items, metric, bootstrap=bootstrap)
     if as_json:
         print(json.dumps({s.name: s.to_dict() for s in scores}, ensure_ascii=False, indent=2))
     else:

@@ -1,13 +1,12 @@
 """sublayer predict"""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sublayer.cli.options import Beam, Run, SearchSettings, TrustCode, searching
+from sublayer.cli.options import Beam, Run, SearchSettings, TrustCode, set_search, translator
 
 
 def predict(
@@ -22,33 +21,24 @@ def predict(
     trust_code: TrustCode = False,
 ) -> None:
     """Lines in, lines out, in order and as they come; an empty line gives an empty line."""
-    from dataclasses import asdict
     from functools import partial
 
     from sublayer.data import read_lines
-    from sublayer.errors import DataError, listing
     from sublayer.export.ways import with_engine
+    from sublayer.tasks.base import Written
     from sublayer.tasks.bundle import load
 
     task = load(run, trust_code=trust_code)
-    search = searching(task.search, beam, nbest, set)
-    tell = partial(typer.echo, err=True)
-    task = with_engine(task, run, engine, search=search, scored=as_json or scores or search.nbest > 1, tell=tell)
+    search = set_search(task, beam, nbest, set)
+    how = Written(nbest or 1 if search is None else search.nbest, scores, as_json)
+    if engine == "native":
+        task = task.for_inference()
+    else:
+        scored = as_json or scores or how.nbest > 1
+        task = with_engine(translator(task, "--engine"), run, engine, scored=scored, tell=partial(typer.echo, err=True))
     typed = file is None and sys.stdin.isatty()
     lines = read_lines(sys.stdin.buffer if file is None else file)
-    long: list[str] = []
-    answers = task.predict(lines, search=search, window=1 if typed else 1024, too_long=long.append)
-    for number, found in enumerate(answers, 1):
-        if as_json:
-            print(json.dumps({"line": number, "answers": [asdict(a) for a in found]}, ensure_ascii=False))
-        elif search.nbest > 1:
-            for answer in found:
-                print(f"{number}\t{answer.score:.6f}\t{answer.text}")
-        elif scores:
-            print(f"{found[0].score:.6f}\t{found[0].text}")
-        else:
-            print(found[0].text)
+    for line in task.write(lines, how, window=1 if typed else 1024):
+        print(line)
         if typed:
             sys.stdout.flush()
-    if long:
-        raise DataError(listing("These lines are longer than the model can read, and were left empty:", long))

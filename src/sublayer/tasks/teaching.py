@@ -1,12 +1,14 @@
 """Teacher forcing: the model reads the right target and says, at each of its tokens, what comes next."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from torch import Tensor
 
 from sublayer.data.batch import PackedPairs, PairBatch
+from sublayer.evaluate import Score, perplexity
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import Mask
+from sublayer.tasks.base import Scored
 from sublayer.train.loss import Loss, cross_entropy
 
 
@@ -30,3 +32,14 @@ def logits(model: EncoderDecoder, batch: PairBatch | PackedPairs) -> Tensor:
     mask = None if batch.source_keep is None else Mask.padding(batch.source_keep)
     memory = model.encode(batch.source, mask)
     return model.project(model.decode(batch.target_in, memory, None, mask)[batch.target_keep])
+
+
+def likelihood(scored: Iterable[Scored], kind: str) -> list[Score]:
+    """Loss and perplexity of targets, which are tokens of this kind."""
+    total, count = 0.0, 0
+    for target in scored:
+        total, count = total - target.logp, count + len(target.token_logps)
+    return [
+        Score(name, value, count, "tokens", False, f"{name}|{kind} tokens with EOS")
+        for name, value in (("loss", total / count), ("perplexity", perplexity(total, count)))
+    ]

@@ -8,35 +8,38 @@ from itertools import islice
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from sublayer.data.batch import PairBatch
 from sublayer.data.bucket import TokenBatches
 from sublayer.data.examples import Pair, group
 from sublayer.errors import DataError, listing
-from sublayer.evaluate import Score, evaluate_texts, perplexity
+from sublayer.evaluate import Score, evaluate_texts
 from sublayer.generate import Hypothesis
 from sublayer.generate.stop_strings import cut
 from sublayer.models.config import ModelConfig
 from sublayer.models.seq2seq import EncoderDecoder
-from sublayer.models.store import save_weights
-from sublayer.tasks.base import Prediction, Scored
+from sublayer.tasks.base import Prediction, Scored, Task, Written
 from sublayer.tasks.folder import write_task
 from sublayer.tasks.search import Search
 from sublayer.tasks.searching import Engine, Native
-from sublayer.tasks.teaching import logits, sizes
+from sublayer.tasks.teaching import likelihood, logits, sizes
+from sublayer.tasks.written import told, translations
 from sublayer.text import Tokenizer
 
 WINDOW = 1024  # lines that are read before they are sorted by length
 BATCH_TOKENS = 4096  # tokens of hypotheses that are decoded together
 
 
-class Translate:
+class Translate(Task):
     """A model with its tokenizers and the way it searches.
 
     config          what the model was built from
     source, target  one and the same tokenizer where the vocabulary is shared
     engine          what finds the answers: the model itself, or what it was exported to
     """
+
+    metrics = ("loss", "perplexity")
 
     def __init__(
         self,
@@ -55,27 +58,32 @@ class Translate:
         """Of the source."""
         return self.source
 
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
-
     def for_inference(self, dtype: torch.dtype | None = None) -> Translate:
-        """The same task with its model in inference form: it predicts faster, and can be neither trained nor saved."""
         return Translate(self.model.for_inference(dtype), self.config, self.source, self.target, self.search)
 
-    def save_pretrained(self, folder: str | Path) -> None:
-        """A folder that `sublayer.load` reads."""
-        self.describe(Path(folder))
-        save_weights(self.model, Path(folder) / "model.safetensors")
-
     def describe(self, folder: Path) -> None:
-        """All of that folder but the weights."""
-        write_task(folder, self.config, self.source, self.target, self.search)
+        shared = self.target is self.source
+        about = {"shared": shared, "search": self.search.model_dump(mode="json")}
+        write_task(folder, "translate", self.config, about)
+        self.source.save(folder / "tokenizer.json")
+        if not shared:
+            self.target.save(folder / "target_tokenizer.json")
 
     @property
     def limit(self) -> float:
         """How many tokens of a text the model can read or write, specials counted; infinite where positions grow."""
         return self.config.max_len if self.config.position.kind == "learned" else math.inf
+
+    def sides(self) -> list[str]:
+        return [told("source", self.source), told("target", self.target)]
+
+    def inputs(self, text: str | None) -> tuple[Tensor, Tensor]:
+        if text is None:
+            example = list(range(4, min(10, len(self.source)))), list(range(4, min(9, len(self.target))))
+        else:
+            (example,) = self.encode_pairs([Pair(text, next(self.predict([text]))[0].text, 1)])
+        batch = self.batch([example])
+        return batch.source, batch.target_in
 
     # -- training --------------------------------------------------------------------------------------------
 
@@ -124,6 +132,9 @@ class Translate:
         stream = enumerate(inputs, 1)
         while lines := list(islice(stream, window)):
             yield from self._window(lines, search, too_long or _refuse)
+
+    def write(self, lines: Iterable[str], how: Written, *, window: int = WINDOW) -> Iterator[str]:
+        return translations(self, lines, how, window)
 
     @torch.inference_mode()
     def _window(
@@ -186,15 +197,15 @@ class Translate:
         pairs: Sequence[Pair],
         metrics: Sequence[str],
         *,
-        search: Search | None = None,
         bootstrap: int = 0,
+        search: Search | None = None,
     ) -> list[Score]:
         """Scores of the answers to the sources, every listed target of a source being right; loss and perplexity
         are a token, EOS counted."""
         if not pairs:
             raise DataError("There is nothing to evaluate: 0 pairs.")
         from_model = [name for name in metrics if name in ("loss", "perplexity")]
-        scores = {s.name: s for s in self._likelihood(pairs)} if from_model else {}
+        scores = {s.name: s for s in likelihood(self.score(pairs), self.target.kind)} if from_model else {}
         texts = [name for name in metrics if name not in scores]
         if texts:
             grouped = group(pairs)
@@ -202,15 +213,6 @@ class Translate:
             for score in evaluate_texts(texts, answers, [right for _, right in grouped], bootstrap=bootstrap):
                 scores[score.name] = score
         return [scores[name] for name in metrics]
-
-    def _likelihood(self, pairs: Sequence[Pair]) -> list[Score]:
-        total, count = 0.0, 0
-        for scored in self.score(pairs):
-            total, count = total - scored.logp, count + len(scored.token_logps)
-        return [
-            Score(name, value, count, "tokens", False, f"{name}|{self.target.kind} tokens with EOS")
-            for name, value in (("loss", total / count), ("perplexity", perplexity(total, count)))
-        ]
 
 
 def _refuse(problem: str) -> None:
