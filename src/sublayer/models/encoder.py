@@ -8,7 +8,7 @@ from sublayer.nn import Mask
 
 
 class EncoderModel(ForInference):
-    """encoder(embed(ids)): ids (B, T) -> (B, T, D). Devlin et al. 2019 is one of these."""
+    """encoder(embed(ids)): ids (B, T), or bags of ids (B, T, K), -> (B, T, D). Devlin et al. 2019 is one of these."""
 
     def __init__(self, embed: nn.Module, encoder: nn.Module) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class EncoderModel(ForInference):
 def positions(mask: Mask | None, ids: Tensor) -> Tensor | None:
     """Where each id stands, when the mask says more than 0, 1, 2, …"""
     index = None if mask is None else mask.positions(ids.size(1))
-    if index is not None and index.shape != ids.shape and index.size(0) != 1:
+    if index is not None and index.shape != ids.shape[:2] and index.size(0) != 1:
         raise ShapeError(
             f"the mask tells of (batch, positions) {tuple(index.shape)} and the ids are {tuple(ids.shape)}. "
             "It needs one entry an id, and with a cache one for each position decoded before too."

@@ -3,11 +3,26 @@
 from collections.abc import Iterator, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from sublayer.errors import ShapeError
 from sublayer.models.encoder import EncoderModel
 from sublayer.nn import Mask
+
+
+def real_states(model: nn.Module, ids: Tensor, mask: Mask | None) -> tuple[Tensor, Tensor]:
+    """Hidden states (N, D) of the real tokens alone, text after text, and the lengths (B,) of the texts.
+
+    The texts are the rows of `ids`, without what the mask says is padding, or the documents of packed rows.
+    """
+    x = model(ids, mask)
+    if mask is not None and mask.documents is not None:
+        lengths = torch.unique_consecutive(mask.documents, return_counts=True)[1]
+        return x.flatten(0, 1), lengths
+    if mask is None or mask.keep is None:
+        return x.flatten(0, 1), torch.full((len(ids),), ids.size(1), device=ids.device)
+    keep = mask.keep[:, 0, 0].expand(len(ids), -1)
+    return x[keep], keep.sum(1)
 
 
 @torch.inference_mode()

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from sublayer.inspect import flops, parameters, shapes
 from sublayer.tasks.base import Task
 from sublayer.tasks.packing import describe_packing
-from sublayer.tasks.translate import Translate
 
 
 def describe(task: Task, text: str | None = None) -> str:
@@ -23,7 +22,7 @@ def describe(task: Task, text: str | None = None) -> str:
             *(f"  {name}: {number:,}" for name, number in counted.parts.items()),
             *(f"tied: {' = '.join(names)}" for names in counted.tied),
             f"operations in this pass: {flops(task.model, *inputs):,}",
-            *([describe_packing(task)] if isinstance(task, Translate) else []),
+            describe_packing(task),
         ]
     )
 

@@ -7,6 +7,7 @@ from sublayer.tasks.base import Job
 
 JOBS = {
     "translate": "translating:Translating",
+    "classify": "classifying:Classifying",
 }
 
 

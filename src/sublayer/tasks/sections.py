@@ -43,6 +43,13 @@ class Side(Section):
     normalization: Literal["none", "nfc", "nfd", "nfkc", "nfkd"] = "nfc"
 
 
+class Words(Side):
+    """How the texts that an encoder reads become tokens."""
+
+    kind: Literal["auto", "ngrams", "char", "word", "split", "bpe", "unigram", "wordpiece"] = "auto"  # type: ignore[assignment]
+    min_count: int = Field(1, ge=1, description="rarer tokens are unknown (ngrams, char, word, split)")
+
+
 class Train(Section):
     """Training. Times are in updates."""
 

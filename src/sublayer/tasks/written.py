@@ -7,7 +7,7 @@ from typing import Protocol
 
 from sublayer.errors import DataError, listing
 from sublayer.tasks.base import Prediction, Written
-from sublayer.text import Tokenizer
+from sublayer.text import NGrams, Tokenizer
 
 
 class _Predicts(Protocol):
@@ -37,6 +37,6 @@ def refuse_long(long: list[str]) -> None:
         raise DataError(listing("These lines are longer than the model can read, and were left empty:", long))
 
 
-def told(name: str, tokenizer: Tokenizer) -> str:
+def told(name: str, tokenizer: Tokenizer | NGrams) -> str:
     """One line for `sublayer show`."""
     return f"{name}: {tokenizer.kind}, {tokenizer.vocab_size:,} tokens, normalization {tokenizer.normalization}"
