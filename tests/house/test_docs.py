@@ -76,7 +76,9 @@ def bash():
     with tempfile.TemporaryDirectory(prefix="docs") as tools:
         address = f"{tools}/s"
         tool = Path(tools, "sublayer")
-        tool.write_text(TOOL.format(python=sys.executable, fast=fast, address=address, short=SHORT, always=ALWAYS), encoding="utf-8")
+        tool.write_text(
+            TOOL.format(python=sys.executable, fast=fast, address=address, short=SHORT, always=ALWAYS), encoding="utf-8"
+        )
         tool.chmod(0o755)
         path = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
         server = subprocess.Popen([sys.executable, fast, "serve", address], stdout=subprocess.PIPE, env=path)

@@ -57,14 +57,14 @@ def _by_label(given: Sequence[Labels], right: Sequence[Labels]) -> tuple[list[st
     return labels, rows
 
 
-def per_class(given: Sequence[Labels], right: Sequence[Labels]) -> list[Score]:
-    """The F1 of each label, over the texts that have it, with precision and recall in the signature."""
+def per_class(given: Sequence[Labels], right: Sequence[Labels], unit: str = "texts") -> list[Score]:
+    """The F1 of each label, with precision and recall in the signature; the count is of the items that have it."""
     labels, rows = _by_label(given, right)
     found = []
     for label, (tp, fp, fn) in zip(labels, rows.sum(0).T, strict=True):
         precision, recall = (100 * tp / max(tp + wrong, 1) for wrong in (fp, fn))
         signature = f"precision:{precision:.2f}|recall:{recall:.2f}"
-        found.append(Score(f"f1:{label}", float(f1(tp, fp, fn)), int(tp + fn), "texts", True, signature))
+        found.append(Score(f"f1:{label}", float(f1(tp, fp, fn)), int(tp + fn), unit, True, signature))
     return found
 
 

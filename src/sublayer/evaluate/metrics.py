@@ -39,6 +39,10 @@ class Metric:
 
 
 LOSS = Metric("loss", False, "tokens", None)
+PERPLEXITY = Metric("perplexity", False, "tokens", None)
+TEXT_METRICS = {m.name: m for m in (LOSS, PERPLEXITY, Metric("bits_per_character", False, "characters", None))}
+"""Of a running text, from the model."""
+
 _ALL = (
     Metric("exact", True, "items", partial(edit.matches, counted=True)),
     Metric("sequence_error", False, "items", partial(edit.matches, counted=False)),
@@ -54,7 +58,7 @@ _ALL = (
     Metric("chrf", True, "items", overlap.chrf),
     Metric("ter", False, "items", overlap.ter),
     LOSS,
-    Metric("perplexity", False, "tokens", None),
+    PERPLEXITY,
 )
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
 

@@ -12,9 +12,12 @@ import torch
 
 from sublayer.data import Corpus
 from sublayer.evaluate import Score
+from sublayer.generate import Hypothesis
+from sublayer.generate.stop_strings import cut
 from sublayer.models.config import ModelConfig
 from sublayer.models.store import save_weights
 from sublayer.tasks.sizes import Choices
+from sublayer.text import Tokenizer
 from sublayer.train.loss import Loss
 from sublayer.train.trainer import Batches
 
@@ -36,6 +39,18 @@ class Prediction:
     tokens: tuple[str, ...]
     token_logps: tuple[float, ...]
     finished: bool
+
+    @classmethod
+    def of(cls, found: Hypothesis, target: Tokenizer, stop_strings: Sequence[str]) -> Prediction:
+        """What search found, read by the vocabulary of the answers, up to the first of the stop strings."""
+        return cls(
+            text=cut(target.decode(found.tokens), stop_strings),
+            score=found.score,
+            logp=found.logp,
+            tokens=(*map(target.piece, found.tokens), *(["</s>"] if found.finished else [])),
+            token_logps=found.token_logps,
+            finished=found.finished,
+        )
 
 
 @dataclass(frozen=True, slots=True)

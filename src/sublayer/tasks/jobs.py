@@ -8,6 +8,8 @@ from sublayer.tasks.base import Job
 JOBS = {
     "translate": "translating:Translating",
     "classify": "classifying:Classifying",
+    "tag": "tagging:Tagging",
+    "complete": "completing:Completing",
 }
 
 

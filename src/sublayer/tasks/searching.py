@@ -33,11 +33,9 @@ from sublayer.tasks.search import Search
 from sublayer.text import Tokenizer
 
 
-class Searchable(Protocol):
+class Writes(Protocol):
     """What of a task the search needs. `limit` bounds the tokens of an answer."""
 
-    model: EncoderDecoder
-    source: Tokenizer
     target: Tokenizer
 
     @property
@@ -45,6 +43,13 @@ class Searchable(Protocol):
 
     @property
     def device(self) -> torch.device: ...
+
+
+class Searchable(Writes, Protocol):
+    """One that reads sources."""
+
+    model: EncoderDecoder
+    source: Tokenizer
 
 
 class Engine(Protocol):
@@ -68,14 +73,18 @@ class Native:
 
 
 def hypotheses(
-    task: Searchable, decoding: Decoding, ids: Sequence[Sequence[int]], search: Search
+    task: Writes, decoding: Decoding, ids: Sequence[Sequence[int]], search: Search, start: Tensor | None = None
 ) -> list[list[Hypothesis]]:
     """The search that the settings ask for, over any decoding of these sources. A source for which nothing may come,
-    its rules contradicting each other, has one empty hypothesis that is not finished."""
+    its rules contradicting each other, has one empty hypothesis that is not finished.
+
+    start  (B, n) what the answers go on from, BOS where nothing is said
+    """
     longest = longest_answers(task, ids, search)
     rules, required = rules_of(task.target, ids, search, longest)
     guided = Guided(decoding, *rules) if rules else decoding
-    start = torch.full((len(ids), 1), task.target.bos, device=task.device)
+    if start is None:
+        start = torch.full((len(ids), 1), task.target.bos, device=task.device)
     common: dict[str, Any] = {
         "eos": task.target.eos,
         "max_len": longest,
@@ -102,7 +111,7 @@ def hypotheses(
 NOTHING = Hypothesis((), -math.inf, -math.inf, (), False)
 
 
-def longest_answers(task: Searchable, ids: Sequence[Sequence[int]], search: Search) -> Tensor:
+def longest_answers(task: Writes, ids: Sequence[Sequence[int]], search: Search) -> Tensor:
     """How many tokens each answer may have, EOS counted (B,)."""
     lengths = torch.tensor([len(row) + 1 for row in ids])
     return (search.max_ratio * lengths + search.max_extra).clamp(max=task.limit).long()

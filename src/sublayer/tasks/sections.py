@@ -18,11 +18,12 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", validate_default=True)
 
 
-def _listed(value: object) -> object:
+def listed(value: object) -> object:
+    """One file may be written as it is."""
     return [value] if isinstance(value, str) else value
 
 
-OneFile = Annotated[list[str], Field(min_length=1, max_length=1), BeforeValidator(_listed)]
+OneFile = Annotated[list[str], Field(min_length=1, max_length=1), BeforeValidator(listed)]
 
 
 class Data(Section):

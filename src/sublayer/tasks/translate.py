@@ -15,8 +15,6 @@ from sublayer.data.bucket import TokenBatches
 from sublayer.data.examples import Pair, group
 from sublayer.errors import DataError, listing
 from sublayer.evaluate import Score, evaluate_texts
-from sublayer.generate import Hypothesis
-from sublayer.generate.stop_strings import cut
 from sublayer.models.config import ModelConfig
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.tasks.base import Prediction, Scored, Task, Written
@@ -155,19 +153,8 @@ class Translate(Task):
         for rows in TokenBatches(lengths, BATCH_TOKENS // search.rows).in_order():
             found = self.engine.find(self, [readable[row][1] for row in rows], search)
             for row, hypotheses in zip(rows, found, strict=True):
-                answers[readable[row][0]] = [self._read(h, search) for h in hypotheses]
+                answers[readable[row][0]] = [Prediction.of(h, self.target, search.stop_strings) for h in hypotheses]
         return answers
-
-    def _read(self, hypothesis: Hypothesis, search: Search) -> Prediction:
-        pieces = [self.target.piece(token) for token in hypothesis.tokens]
-        return Prediction(
-            text=cut(self.target.decode(hypothesis.tokens), search.stop_strings),
-            score=hypothesis.score,
-            logp=hypothesis.logp,
-            tokens=(*pieces, *(["</s>"] if hypothesis.finished else [])),
-            token_logps=hypothesis.token_logps,
-            finished=hypothesis.finished,
-        )
 
     # -- given targets ---------------------------------------------------------------------------------------
 

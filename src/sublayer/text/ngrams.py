@@ -75,6 +75,10 @@ class NGrams:
     def encode_batch(self, texts: Iterable[str]) -> list[list[list[int]]]:
         return [self.encode(text) for text in texts]
 
+    def encode_words(self, words: Iterable[str]) -> list[list[list[int]]]:
+        """For each word, whatever it is made of, its one bag."""
+        return [[self.bag(word)] for word in words]
+
     def tokens(self, text: str) -> list[str]:
         """The words that `encode` gives bags for."""
         return WORD.findall(text)
