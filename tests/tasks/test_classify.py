@@ -133,6 +133,8 @@ def test_other_verbs(run):
     for verb, *more in (("score", run.parent / "valid.tsv"), ("attend", "a cat"), ("export", "--to", "onnx")):
         said = command(verb, run, *more)
         assert said.code == 2 and f"{verb} is for runs of task translate, and this one holds a Classify." in said.err
+    said = command("evaluate", run, run.parent / "valid.tsv", run.parent / "train.tsv")
+    assert said.code == 2 and "the files:\n  - data.train: List should have at most 1 item" in said.err
     said = command("train", "--resume", "--out", run)
     assert said.code == 0 and "Nothing is left to do: the run ended at step 60." in said.err
 

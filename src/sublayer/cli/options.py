@@ -34,13 +34,12 @@ def recipe_in(run: Path) -> Any:
 
 def examples_of(run: Path, files: list[Path], skip_bad: bool) -> "Corpus[Any]":
     """The examples, read as the run's own, with a line on stderr for the file and for each that is left out."""
-    from sublayer.errors import ConfigError
     from sublayer.tasks.jobs import job_of
+    from sublayer.tasks.recipe_file import make_recipe
 
-    if len(files) > 2:
-        raise ConfigError(f"{len(files)} files: write one file of pairs, or a source file and a target file.")
-    recipe = recipe_in(run)
-    examples = job_of(recipe.task).read([str(file) for file in files], recipe, skip_bad=skip_bad)
+    recipe, names = recipe_in(run), [str(file) for file in files]
+    make_recipe({"task": recipe.task, "data": {"train": names}}, origin="the files")  # so many as in training
+    examples = job_of(recipe.task).read(names, recipe, skip_bad=skip_bad)
     typer.echo(examples.summary(), err=True)
     for line, reason in examples.skipped:
         typer.echo(f"  line {line}: {reason}", err=True)

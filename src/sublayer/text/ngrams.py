@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self, cast, final
 
@@ -37,6 +38,7 @@ class NGrams:
         self.words, self.ngrams, self.normalization = list(words), list(ngrams), normalization
         self._words = {word: i for i, word in enumerate(self.words, len(SPECIALS))}
         self._ngrams = {ngram: i for i, ngram in enumerate(self.ngrams, len(SPECIALS) + len(self.words))}
+        self._known = lru_cache(maxsize=100_000)(self._look_up)  # most words of a text come often
 
     @classmethod
     def train(
@@ -62,11 +64,12 @@ class NGrams:
 
     def bag(self, word: str) -> list[int]:
         """The id of the word, then those of its n-grams."""
+        return list(self._known(word))
+
+    def _look_up(self, word: str) -> tuple[int, ...]:
         word = _normal(word, self.normalization)
-        return [
-            self._words.get(word, self.unk),
-            *(self._ngrams[ngram] for ngram in spelt(word) if ngram in self._ngrams),
-        ]
+        ngrams = (self._ngrams[ngram] for ngram in spelt(word) if ngram in self._ngrams)
+        return self._words.get(word, self.unk), *ngrams
 
     def encode(self, text: str) -> list[list[int]]:
         """A bag for each word of a text; what is no letter or digit stands alone."""
