@@ -37,8 +37,9 @@ def train(config: str, size: Sizes, pairs: Path | None, seed: int, warm: int, mo
     from peers import Sublayer
     from sublayer.data.bucket import TokenBatches
     from sublayer.tasks.teaching import sizes, translation_loss
+    from sublayer.train.plan import Limits
     from sublayer.train.schedule import SCHEDULES
-    from sublayer.train.trainer import Limits, Trainer
+    from sublayer.train.trainer import Trainer
     from train_speed import BATCH_TOKENS, collate
 
     data = examples(config, pairs, size.vocab, 20_000, seed)

@@ -67,7 +67,7 @@ def test_two_parallel_files_and_no_third(run, tmp_path):
     assert command("score", run, *files).out.count("\n") == 2
     for verb in ("evaluate", "score"):
         said = command(verb, run, *files, files[0])
-        assert said.code == 2 and "3 files: write one file of pairs, or a source file and a target file." in said.err
+        assert said.code == 2 and "one file of pairs, or a source file and a target file, not 3 files" in said.err
 
 
 def test_what_cannot_be_measured_is_told(run, pairs, tmp_path):

@@ -8,6 +8,7 @@ from tests.runs import Heard, tiny_recipe, words, write_pairs
 
 from sublayer.data import Pair
 from sublayer.tasks import fit as fitting
+from sublayer.tasks import translating
 from sublayer.tasks.search import Search
 
 PAIRS = [Pair(word, word[::-1], n) for n, word in enumerate(words()[:20], 1)]
@@ -52,8 +53,8 @@ def test_validation_leaves_training_in_train_mode_and_its_generators_alone(tmp_p
         modes.append(model.training)
         return original(model, batch, smoothing)
 
-    original = fitting.translation_loss
-    monkeypatch.setattr(fitting, "translation_loss", watched)
+    original = translating.translation_loss
+    monkeypatch.setattr(translating, "translation_loss", watched)
     train, valid = (write_pairs(tmp_path / f"{name}.tsv", words()[:30]) for name in ("train", "valid"))
     noisy(tiny_recipe(train, valid, validate_every=1, validate_metrics=["exact"]), tmp_path / "often")
     noisy(tiny_recipe(train), tmp_path / "never")

@@ -13,8 +13,9 @@ from sublayer.tasks.teaching import translation_loss
 from sublayer.tasks.translate import Translate
 from sublayer.text import train_tokenizer
 from sublayer.train.loss import Loss
+from sublayer.train.plan import Limits
 from sublayer.train.schedule import Constant
-from sublayer.train.trainer import Limits, Trainer
+from sublayer.train.trainer import Trainer
 
 WORDS = "a bc cde abcde e dcb ab eeeee ca d bcda cc".split()  # of lengths that differ, so that there is padding
 EXAMPLES = [([4 + ord(c) - ord("a") for c in word],) * 2 for word in WORDS]

@@ -9,8 +9,9 @@ from torch import nn
 
 from sublayer.train.loss import cross_entropy
 from sublayer.train.optim import optimizer
+from sublayer.train.plan import Limits
 from sublayer.train.schedule import SCHEDULES, InverseSquareRoot, noam_peak
-from sublayer.train.trainer import Limits, Trainer
+from sublayer.train.trainer import Trainer
 
 NOAM = InverseSquareRoot(noam_peak(512, 4000), 4000, 100_000)
 

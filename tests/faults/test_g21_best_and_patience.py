@@ -15,9 +15,10 @@ from sublayer.tasks.fit import fit
 from sublayer.tasks.recipe_file import make_recipe
 from sublayer.train.loss import cross_entropy
 from sublayer.train.optim import optimizer
+from sublayer.train.plan import Limits, Watch
 from sublayer.train.schedule import SCHEDULES
 from sublayer.train.state import checkpoints
-from sublayer.train.trainer import Limits, Trainer, Watch
+from sublayer.train.trainer import Trainer
 
 SCORES = [10.0, 20.0, 15.0, 14.0, 13.0]
 

@@ -21,7 +21,7 @@ CASES = {
     "data: {skip_bad: 'yes please'}": "data.skip_bad: ",
     "train: 500": "train: a section with keys is needed, not 500.",
     "train: {schedule: linaer}": "train.schedule: Input should be 'constant', 'cosine', 'inverse_sqrt' or 'linear'",
-    "task: translation": "task: Input should be 'translate'",
+    "task: translation": "task: there is no task 'translation'. Did you mean 'translate'?",
 }
 
 

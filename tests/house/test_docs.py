@@ -43,11 +43,14 @@ UNRUN = {
     """curl -sN 127.0.0.1:8000/stream --json '{"text": "hello", "options": {"beam": 1}}'""",
     "sublayer train recipes/g2p-en.yaml --out runs/g2p-en",
 }
-SHORT = "--set train.steps=6 --set train.batch_tokens=256 --set train.validate_pairs=4 --set search.max_extra=4"
+ALWAYS = "--set train.steps=6 --set train.batch_tokens=256"
+SHORT = f"{ALWAYS} --set train.validate_pairs=4 --set search.max_extra=4"
 TOOL = """#!/bin/sh
 ask() {{ exec "{python}" -S "{fast}" ask "{address}" "$@"; }}
 case "$*" in
 *--help* | *--resume*) ask "$@" ;;
+train*--task\\ translate*) ask "$@" {short} ;;
+train*--task*) ask "$@" {always} ;;
 train*) ask "$@" {short} ;;
 *) ask "$@" ;;
 esac
@@ -78,7 +81,9 @@ def bash():
     with tempfile.TemporaryDirectory(prefix="docs") as tools:
         address = f"{tools}/s"
         tool = Path(tools, "sublayer")
-        tool.write_text(TOOL.format(python=sys.executable, fast=fast, address=address, short=SHORT), encoding="utf-8")
+        tool.write_text(
+            TOOL.format(python=sys.executable, fast=fast, address=address, short=SHORT, always=ALWAYS), encoding="utf-8"
+        )
         tool.chmod(0o755)
         path = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
         server = subprocess.Popen([sys.executable, fast, "serve", address], stdout=subprocess.PIPE, env=path)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from sublayer.models.decoding import ContinuationDecoding, TranslationDecoding
+from sublayer.models.decoding import ContinuationDecoding, TranslationDecoding, WindowedDecoding
 from sublayer.nn import Mask
 
 kernels = pytest.mark.parametrize("kernel", ["fused", {"kind": "local", "window": 2}, "linear"], ids=str)
@@ -107,3 +107,30 @@ def test_selected_continuations_go_on_as_if_alone(tiny, ragged, kernel):
         text = torch.cat((prompt[row][keep[row]], more[i]))[None]
         expected = model(text)[0, -1].log_softmax(-1)
         torch.testing.assert_close(step[i], expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("prompt", [1, 5, 9, 30])
+def test_a_windowed_decoding_looks_back_no_further_than_its_window(tiny, prompt):
+    model, ids = tiny("decoder", position="learned", max_len=8), torch.randint(11, (2, prompt + 20))
+    decoding = WindowedDecoding(model, 8)
+    held = 0  # how many tokens the window holds, by the rule: full, it goes on from the last half
+    for end in range(prompt, prompt + 20):
+        new = ids[:, :end] if end == prompt else ids[:, end - 1 : end]
+        held = held + new.size(1) if held + new.size(1) <= 8 else 4
+        step = decoding.step(new)
+        expected = model(ids[:, end - held : end])[:, -1].log_softmax(-1)
+        torch.testing.assert_close(step, expected, atol=1e-5, rtol=0)
+
+
+def test_rows_of_a_windowed_decoding_can_be_chosen(tiny):
+    model, ids = tiny("decoder"), torch.randint(11, (3, 12))
+    decoding = WindowedDecoding(model, 8)
+    decoding.step(ids[:, :6])
+    decoding.select(torch.tensor([2, 0]))
+    for t in range(6, 12):
+        step = decoding.step(ids[[2, 0], t : t + 1])
+    alone = WindowedDecoding(model, 8)
+    alone.step(ids[2:, :6])
+    for t in range(6, 12):
+        expected = alone.step(ids[2:, t : t + 1])
+    torch.testing.assert_close(step[:1], expected, atol=1e-5, rtol=0)

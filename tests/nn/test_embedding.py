@@ -3,7 +3,15 @@ import math
 import pytest
 import torch
 
-from sublayer.nn import Embeddings, FeatureEmbeddings, LayerNorm, Learned, ProjectedEmbeddings, Sinusoidal
+from sublayer.nn import (
+    BagEmbeddings,
+    Embeddings,
+    FeatureEmbeddings,
+    LayerNorm,
+    Learned,
+    ProjectedEmbeddings,
+    Sinusoidal,
+)
 
 
 def test_token_vectors_are_scaled_by_the_root_of_the_width():
@@ -80,3 +88,22 @@ def test_vectors_of_another_width_are_widened_after_the_norm():
     x = embed.norm(2 * embed.tokens.weight[ids] + embed.positions.table.weight[:3])
     torch.testing.assert_close(embed(ids), x @ embed.widen.weight.T + embed.widen.bias)
     assert embed(ids).shape == (1, 3, 6)
+
+
+def test_a_bag_is_its_word_and_the_mean_of_its_ngrams():
+    embed = BagEmbeddings(9, 4, dropout=0.0)
+    word, one, two = embed.tokens.weight[[5, 6, 8]]
+    got = embed(torch.tensor([[[5, 6, 8], [5, 0, 0], [5, 6, 0]]]))
+    expected = 2 * torch.stack([word + (one + two) / 2, word, word + one])[None]  # √4 · …
+    torch.testing.assert_close(got, expected)
+
+
+def test_the_place_of_a_bag_is_added_and_no_ngrams_are_none():
+    positions = Sinusoidal(4)
+    embed = BagEmbeddings(9, 4, positions=positions, dropout=0.0)
+    got = embed(torch.tensor([[[5], [6]]]), start=3)
+    torch.testing.assert_close(got[0], 2 * embed.tokens.weight[[5, 6]] + positions(torch.tensor([3, 4]), 5))
+    both = embed(torch.tensor([[[5], [5]]]), index=torch.tensor([[7, 0]]))
+    torch.testing.assert_close(
+        both[0, 0] - both[0, 1], positions(torch.tensor([7]), 8)[0] - positions(torch.tensor([0]), 1)[0]
+    )

@@ -66,7 +66,7 @@ def test_no_folder_and_another_task_are_told(run, tmp_path):
     with pytest.raises(CheckpointError, match="nowhere is no run folder: there is no such folder"):
         load(tmp_path / "nowhere")
     about = json.loads((run / "task.json").read_text("utf-8"))
-    for change in ({"task": "tag"}, {"format": 9}):
+    for change in ({"task": "juggle"}, {"format": 9}):
         (run / "task.json").write_text(json.dumps(about | change), "utf-8")
         with pytest.raises(CheckpointError, match="this version reads format 1, task 'translate'"):
             load(run)

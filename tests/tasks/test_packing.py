@@ -5,7 +5,7 @@ from tests.runs import Heard, tiny_recipe, words, write_pairs
 from sublayer.data.batch import PackedPairs, PairBatch
 from sublayer.models.config import Part
 from sublayer.tasks import fit as fitting
-from sublayer.tasks import packing
+from sublayer.tasks import packing, translating
 from sublayer.tasks.packing import describe_packing, pack, packs
 from sublayer.tasks.teaching import translation_loss
 from sublayer.tasks.translate import Translate
@@ -66,7 +66,7 @@ def test_show_says_when_batches_are_packed(task):
 def test_a_training_run_packs_and_learns_the_same(tmp_path, monkeypatch):
     train = write_pairs(tmp_path / "train.tsv", words()[:60])
     made, curves = [], []
-    monkeypatch.setattr(fitting, "pack", lambda *args: made.append(pack(*args)) or made[-1])
+    monkeypatch.setattr(translating, "pack", lambda *args: made.append(pack(*args)) or made[-1])
     monkeypatch.setattr(packing, "LEAST_SHARE", 0.0)
     for least in (0, 10**9):  # all batches, none
         monkeypatch.setattr(packing, "LEAST_A_CALL", least)

@@ -8,8 +8,9 @@ from torch import nn
 from sublayer.nn import Dropout
 from sublayer.train.loss import cross_entropy
 from sublayer.train.optim import optimizer
+from sublayer.train.plan import Limits
 from sublayer.train.schedule import Constant
-from sublayer.train.trainer import Limits, Trainer
+from sublayer.train.trainer import Trainer
 
 
 class Numbers:

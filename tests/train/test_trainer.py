@@ -6,10 +6,10 @@ import torch
 from tests.train.conftest import Numbers, loss
 
 from sublayer.models.store import load_tensors
+from sublayer.train.plan import Watch
 from sublayer.train.report import JsonLines
 from sublayer.train.schedule import SCHEDULES, Linear
 from sublayer.train.state import checkpoints
-from sublayer.train.trainer import Watch
 
 
 def weights(trainer):

@@ -17,9 +17,10 @@ from sublayer.models import ModelConfig
 from sublayer.models.build import build
 from sublayer.tasks.teaching import translation_loss
 from sublayer.train.optim import optimizer
+from sublayer.train.plan import Limits
 from sublayer.train.schedule import Linear
 from sublayer.train.state import checkpoints
-from sublayer.train.trainer import Limits, Trainer
+from sublayer.train.trainer import Trainer
 
 BATCHES, ACCUMULATE = 7, 2  # an epoch's last update has three batches for two processes
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sublayer.cli.options import Run, TrustCode
+from sublayer.cli.options import Run, TrustCode, translator
 
 
 def attend(
@@ -19,5 +19,5 @@ def attend(
     from sublayer.tasks.attend import picture
     from sublayer.tasks.bundle import load
 
-    picture(load(run, trust_code=trust_code), text, target).save(out)
+    picture(translator(load(run, trust_code=trust_code), "attend"), text, target).save(out)
     typer.echo(f"{out}", err=True)

@@ -7,17 +7,18 @@ import typer
 
 from sublayer.cli.options import (
     Beam,
+    Files,
     Int8,
-    PairFiles,
     Run,
     SearchSettings,
     SkipBad,
     TrustCode,
     With,
+    examples_of,
     loaded,
-    pairs_of,
-    recipe_of,
-    searching,
+    only_translate,
+    recipe_in,
+    set_search,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 def evaluate(
     run: Run,
-    file: PairFiles,
+    file: Files,
     others: With = None,
     metric: Annotated[list[str] | None, typer.Option(help="one or more; those of the run by default")] = None,
     beam: Beam = None,
@@ -38,15 +39,16 @@ def evaluate(
     trust_code: TrustCode = False,
 ) -> None:
     """Scores of the answers against the targets, with counts, signatures and intervals."""
-    pairs = pairs_of(run, file, skip_bad)
-    given = loaded(run, others, trust_code)
+    task = loaded(run, others, trust_code)
+    only_translate(task, {"--int8": int8})
+    examples = examples_of(run, file, skip_bad)
+    set_search(task, beam, settings=set)
     if not metric:
-        train = recipe_of(run).train
-        metric = [*(train.validate_metrics if train else ()), "loss", "perplexity"]
-    search = searching(given.search, beam, settings=set)
-    scores = given.for_inference().evaluate(pairs.items, metric, search=search, bootstrap=bootstrap)
+        train = recipe_in(run).train
+        metric = list(dict.fromkeys([*(train.validate_metrics if train else ()), *task.metrics]))
+    scores = task.for_inference().evaluate(examples.items, metric, bootstrap=bootstrap)
     if int8:
-        small = given.for_inference(quantize="int8").evaluate(pairs.items, metric, search=search, bootstrap=bootstrap)
+        small = task.for_inference(quantize="int8").evaluate(examples.items, metric, bootstrap=bootstrap)
         _print_both(scores, small, as_json)
     elif as_json:
         print(json.dumps(_by_name(scores), ensure_ascii=False, indent=2))

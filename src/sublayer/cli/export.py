@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sublayer.cli.options import Run, TrustCode
+from sublayer.cli.options import Run, TrustCode, translator
 
 
 def export(
@@ -19,7 +19,7 @@ def export(
     from sublayer.export import ways
     from sublayer.tasks.bundle import load
 
-    task = load(run, trust_code=trust_code)
+    task = translator(load(run, trust_code=trust_code), "export")
     if check:
         ways.check(task, to)
         print(f"{to} can hold this model.")

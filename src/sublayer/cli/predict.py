@@ -1,23 +1,25 @@
 """sublayer predict"""
 
-import json
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from sublayer.cli.options import Beam, Int8, Run, SearchSettings, TrustCode, With, loaded, searching
-
-if TYPE_CHECKING:
-    from sublayer.tasks.answering import Answering
-    from sublayer.tasks.base import Prediction
-    from sublayer.tasks.search import Search
+from sublayer.cli.options import Beam, Int8, Run, SearchSettings, TrustCode, With, loaded, only_translate, set_search
 
 COMPARED = 50  # lines
+APART = {
+    "--stream": ("--engine", "--scores", "--alignments", "--workers", "--alternatives", "--json"),
+    "--alternatives": ("--engine", "--scores", "--alignments", "--workers"),
+    "--with": ("--engine", "--int8", "--workers"),
+    "--int8": ("--engine",),
+}
+OF_TRANSLATE = ("--alignments", "--alternatives", "--stream", "--engine", "--int8", "--workers")
 
 
 def predict(
@@ -40,121 +42,83 @@ def predict(
     trust_code: TrustCode = False,
 ) -> None:
     """Lines in, lines out, in order and as they come; an empty line gives an empty line."""
-    from contextlib import ExitStack
-    from itertools import chain, islice
-
     from sublayer.data import read_lines
-    from sublayer.errors import ConfigError, DataError, listing
-    from sublayer.tasks.precision import cost
-    from sublayer.tasks.workers import Workers
+    from sublayer.tasks.base import Written
 
-    unlike = {"--engine": engine != "native", "--scores": scores, "--alignments": alignments, "--workers": workers > 1}
-    _apart("--stream", stream, unlike | {"--alternatives": alternatives, "--json": as_json})
-    _apart("--alternatives", alternatives, unlike)
-    _apart("--with", others, {"--engine": engine != "native", "--int8": int8, "--workers": workers > 1})
-    _apart("--int8", int8, {"--engine": engine != "native"})
-    if workers > 1 and file is None:
-        raise ConfigError(f"--workers {workers} share the lines of a file: name one, or leave --workers out.")
-    given: Any = loaded(run, others, trust_code)
-    search = searching(given.search, beam, nbest, set)
-    scored = as_json or scores or search.nbest > 1
-    task = _ready(given, run, engine, int8, search, scored)
+    on = {"--with": others, "--scores": scores, "--alignments": alignments, "--alternatives": alternatives}
+    on |= {"--json": as_json, "--stream": stream, "--engine": engine != "native", "--int8": int8}
+    on |= {"--workers": workers > 1}
+    _possible(on, file, workers)
+    given = loaded(run, others, trust_code)
+    only_translate(given, {name: on[name] for name in OF_TRANSLATE})
+    search = set_search(given, beam, nbest, set)
+    how = Written(nbest or 1 if search is None else search.nbest, scores, as_json)
+    ready = partial(_ready, run=run, engine=engine, int8=int8, scored=as_json or scores or how.nbest > 1)
+    task = ready(given)
     typed = file is None and sys.stdin.isatty()
     lines = read_lines(sys.stdin.buffer if file is None else file)
     if int8 and not typed:
-        first = list(islice(lines, COMPARED))
-        typer.echo(str(cost(given.for_inference(), task, first)), err=True)
-        lines = chain(first, lines)
-    long: list[str] = []
-    with ExitStack() as stack:
-        if workers > 1:
-            make = partial(_in_worker, trust_code, run, task.engine.name, int8, search, scored)
-            task.engine = stack.enter_context(Workers(workers, make))
-        if stream:
-            shown = _streamed(task, lines, search, long)
-        elif alternatives:
-            shown = _alternatives(task, lines, search, alternatives, as_json, long)
+        lines = _compared(given, task, lines)
+    with _sharing(task, workers, partial(_in_worker, run, trust_code, ready)):
+        if stream or alternatives:
+            told = _shown(task, lines, alternatives, as_json)
         else:
-            window, ahead = (1 if typed else 1024), workers - 1
-            options: Any = dict(alignments=alignments, window=window, ahead=ahead, too_long=long.append)
-            found = task.predict(lines, search=search, **options)
-            shown = _answers(found, search.nbest > 1, scores, alignments, as_json)
-        for text in shown:
-            print(text, end="", flush=typed or stream)
-    if long:
-        raise DataError(listing("These lines are longer than the model can read, and were left empty:", long))
+            more: dict[str, Any] = {"alignments": True} if alignments else {}
+            more |= {"ahead": workers - 1} if workers > 1 else {}
+            told = task.write(lines, how, window=1 if typed else 1024, **more)
+        for text in told:
+            print(text, end="" if stream else "\n", flush=typed or stream)
 
 
-def _apart(option: str, given: object, others: dict[str, Any]) -> None:
+def _possible(on: dict[str, Any], file: Path | None, workers: int) -> None:
     from sublayer.errors import ConfigError
 
-    if given and (wrong := [name for name, on in others.items() if on]):
-        raise ConfigError(f"{option} does not go together with {', '.join(wrong)}: leave one or the other out.")
+    for option, others in APART.items():
+        if on[option] and (wrong := [name for name in others if on[name]]):
+            raise ConfigError(f"{option} does not go together with {', '.join(wrong)}: leave one or the other out.")
+    if workers > 1 and file is None:
+        raise ConfigError(f"--workers {workers} share the lines of a file: name one, or leave --workers out.")
 
 
-def _ready(task: Any, run: Path, engine: str, int8: bool, search: "Search", scored: bool) -> Any:
+def _ready(task: Any, *, run: Path, engine: str, int8: bool, scored: bool) -> Any:
     """The task in inference form, or with another engine."""
     from sublayer.export.ways import with_engine
-    from sublayer.tasks.ensemble import Ensemble
 
-    if int8 or isinstance(task, Ensemble):
-        return task.for_inference(quantize="int8" if int8 else None)
-    return with_engine(task, run, engine, search=search, scored=scored, tell=partial(typer.echo, err=True))
-
-
-def _in_worker(trust_code: bool, run: Path, engine: str, int8: bool, search: "Search", scored: bool) -> Any:
-    from sublayer.tasks.bundle import load
-
-    return _ready(load(run, trust_code=trust_code), run, engine, int8, search, scored)
+    if int8:
+        return task.for_inference(quantize="int8")
+    if engine == "native":
+        return task.for_inference()
+    return with_engine(task, run, engine, scored=scored, tell=partial(typer.echo, err=True))
 
 
-def _answers(
-    answers: "Iterable[list[Prediction]]", nbest: bool, scores: bool, alignments: bool, as_json: bool
-) -> Iterator[str]:
-    for number, found in enumerate(answers, 1):
-        if as_json:
-            yield _object(line=number, answers=[_record(a) for a in found])
-            continue
-        for answer in found if nbest else found[:1]:
-            before = ([str(number)] if nbest else []) + ([f"{answer.score:.6f}"] if nbest or scores else [])
-            aligned = "" if answer.alignment is None else answer.alignment.pharaoh()
-            yield "\t".join([*before, answer.text, *([aligned] if alignments else [])]) + "\n"
+def _in_worker(run: Path, trust_code: bool, ready: Callable[[Any], Any]) -> Any:
+    return ready(loaded(run, None, trust_code))
 
 
-def _streamed(task: "Answering", lines: Iterable[str], search: "Search", long: list[str]) -> Iterator[str]:
-    from sublayer.errors import DataError
+@contextmanager
+def _sharing(task: Any, workers: int, make: Callable[[], Any]) -> Iterator[None]:
+    """The lines go to so many processes, where there are to be several."""
+    if workers == 1:
+        yield
+        return
+    from sublayer.tasks.workers import Workers
 
-    for number, line in enumerate(lines, 1):
-        try:
-            yield from task.stream(line, search=search)
-        except DataError as problem:
-            long.append(f"line {number}: {problem}")
-        yield "\n"
-
-
-def _alternatives(
-    task: "Answering", lines: Iterable[str], search: "Search", n: int, as_json: bool, long: list[str]
-) -> Iterator[str]:
-    from sublayer.errors import DataError
-
-    for number, line in enumerate(lines, 1):
-        try:
-            found = task.alternatives(line, search.prefix, n, search=search)
-        except DataError as problem:
-            long.append(f"line {number}: {problem}")
-            continue
-        if as_json:
-            each = [asdict(a) | {"answer": _record(a.answer)} for a in found]
-            yield _object(line=number, alternatives=each)
-        else:
-            for a in found:
-                yield f"{number}\t{a.probability:.6f}\t{a.token}\t{a.answer.text}\n"
+    with Workers(workers, make) as task.engine:
+        yield
 
 
-def _record(answer: "Prediction") -> dict[str, Any]:
-    """All of an answer; its alignment where it was asked for."""
-    return {name: value for name, value in asdict(answer).items() if name != "alignment" or value is not None}
+def _compared(exact: Any, quantized: Any, lines: Iterator[str]) -> Iterator[str]:
+    """All the lines again, when it is told on the first of them what int8 costs."""
+    from sublayer.tasks.precision import cost
+
+    first = list(islice(lines, COMPARED))
+    typer.echo(str(cost(exact.for_inference(), quantized, first)), err=True)
+    return chain(first, lines)
 
 
-def _object(**values: Any) -> str:
-    return json.dumps(values, ensure_ascii=False) + "\n"
+def _shown(task: Any, lines: Iterable[str], alternatives: int | None, as_json: bool) -> Iterator[str]:
+    from sublayer.tasks import written
+
+    if alternatives:
+        return written.alternatives(task, lines, alternatives, as_json)
+    return written.streamed(task, lines)

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from sublayer.cli.options import PairFiles, Run, SkipBad, TrustCode, pairs_of
+from sublayer.cli.options import Files, Run, SkipBad, TrustCode, examples_of, translator
 
 
 def score(
     run: Run,
-    file: PairFiles,
+    file: Files,
     tokens: Annotated[bool, typer.Option("--tokens", help="a log-probability for each token too")] = False,
     skip_bad: SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="an object a line")] = False,
@@ -19,8 +19,9 @@ def score(
     """Log-probability (nats, EOS counted) of each given target; an empty line for a pair that is left out."""
     from sublayer.tasks.bundle import load
 
-    pairs = pairs_of(run, file, skip_bad)
-    scored = load(run, trust_code=trust_code).score(pairs)
+    task = translator(load(run, trust_code=trust_code), "score")
+    pairs = examples_of(run, file, skip_bad)
+    scored = task.score(pairs)
     at = 1
     for pair, found in zip(pairs, scored, strict=True):
         print("\n" * (pair.line - at), end="")

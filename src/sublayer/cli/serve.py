@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sublayer.cli.options import TrustCode
+from sublayer.cli.options import TrustCode, translator
 
 
 def serve(
@@ -35,8 +35,8 @@ def serve(
     with listen(host, port) as bound:
         doors = {}
         for name, folder in named(runs).items():
-            task = load(folder, trust_code=trust_code)
-            quick = with_engine(task, folder, engine, search=task.search, scored=True, tell=tell)
+            task = translator(load(folder, trust_code=trust_code), "serve")
+            quick = with_engine(task, folder, engine, scored=True, tell=tell)
             doors[name] = door(task, quick, limits)
         app = application(Service(doors, limits, Meters()), key)
         logging.basicConfig(format="%(asctime)s %(name)s %(message)s", level=logging.INFO)

@@ -10,15 +10,15 @@ from sublayer.cli.options import SkipBad
 
 def train(
     recipe: Annotated[Path | None, typer.Argument(help="a recipe, YAML", show_default=False)] = None,
-    task: Annotated[str | None, typer.Option(help="what is learned: translate", show_default=False)] = None,
-    train: Annotated[list[str] | None, typer.Option(help="file of pairs; twice for two parallel files")] = None,
+    task: Annotated[str | None, typer.Option(help="what is learned; translate by default", show_default=False)] = None,
+    train: Annotated[list[str] | None, typer.Option(help="file of examples; twice for two parallel files")] = None,
     valid: Annotated[list[str] | None, typer.Option(help="the same for validation")] = None,
     out: Annotated[Path | None, typer.Option(help="the run folder; runs/NAME by default")] = None,
     set: Annotated[list[str] | None, typer.Option(help="section.key=value, over the recipe")] = None,
     skip_bad: SkipBad = False,
     resume: Annotated[bool, typer.Option("--resume", help="continue the run in --out")] = False,
 ) -> None:
-    """Learn from pairs. What the recipe leaves open is picked from the data."""
+    """Learn from examples. What the recipe leaves open is picked from the data."""
     from sublayer.errors import ConfigError
     from sublayer.tasks.recipe_file import make_recipe, read_yaml
 
@@ -36,6 +36,8 @@ def train(
         if recipe is None:
             raise ConfigError("Say where the run is: --out DIR.")
         out = Path("runs") / recipe.stem
+    if resume and (out / "recipe.yaml").exists():
+        values.setdefault("task", read_yaml(out / "recipe.yaml").get("task", "translate"))
     chosen = make_recipe(values, set or (), origin="the command line" if recipe is None else str(recipe))
     learn(chosen, out, resume)
 

@@ -1,6 +1,6 @@
-"""Files to pairs, pairs to batches."""
+"""Files to examples, examples to batches."""
 
-from sublayer.data.examples import Pair, Pairs, group
+from sublayer.data.examples import Corpus, Pair, Pairs, group
 from sublayer.data.read import read_lines, read_pairs
 
-__all__ = ["Pair", "Pairs", "group", "read_lines", "read_pairs"]
+__all__ = ["Corpus", "Pair", "Pairs", "group", "read_lines", "read_pairs"]

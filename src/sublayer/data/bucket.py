@@ -7,8 +7,8 @@ import numpy as np
 Rows = list[int]
 
 
-def padding(sizes: Sequence[tuple[int, int]]) -> int:
-    """Tokens of padding where pairs of these source and target lengths are one padded batch."""
+def padding(sizes: Sequence[tuple[int, ...]]) -> int:
+    """Tokens of padding where examples of these lengths, one a side, are one padded batch."""
     return len(sizes) * sum(max(side) for side in zip(*sizes, strict=True)) - sum(map(sum, sizes))
 
 

@@ -1,7 +1,8 @@
-"""What is learned from: pairs of a source and a target text."""
+"""What is learned from: the examples of a file, above all pairs of a source and a target text."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,30 +14,45 @@ class Pair:
     line: int
 
 
+class Item(Protocol):
+    """One example of any kind."""
+
+    @property
+    def line(self) -> int: ...
+
+
+Kind = TypeVar("Kind", bound=Item)
+
+
 @dataclass(slots=True)
-class Pairs:
-    """The pairs of one file, in its order, and what was left out of it.
+class Corpus(Generic[Kind]):
+    """The examples of one file, in its order, and what was left out of it.
 
     name     the file, or both files, as they were given
-    skipped  (line, reason) of every pair that was left out, in order of the lines
+    skipped  (line, reason) of every example that was left out, in order of the lines
+    noun     what its examples are called
     """
 
     name: str
-    items: list[Pair]
+    items: list[Kind]
     skipped: list[tuple[int, str]] = field(default_factory=list)
+    noun: str = "pairs"
 
     def __len__(self) -> int:
         return len(self.items)
 
-    def __iter__(self) -> Iterator[Pair]:
+    def __iter__(self) -> Iterator[Kind]:
         return iter(self.items)
 
-    def __getitem__(self, index: int) -> Pair:
+    def __getitem__(self, index: int) -> Kind:
         return self.items[index]
 
     def summary(self) -> str:
         """One line: `x.tsv: 400 pairs, 2 left out`."""
-        return f"{self.name}: {len(self.items):,} pairs, {len(self.skipped):,} left out"
+        return f"{self.name}: {len(self.items):,} {self.noun}, {len(self.skipped):,} left out"
+
+
+Pairs = Corpus[Pair]
 
 
 def group(pairs: Iterable[Pair]) -> list[tuple[str, list[str]]]:

@@ -9,9 +9,9 @@ import gzip
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from sublayer.data.examples import Pair, Pairs
+from sublayer.data.examples import Corpus, Pair, Pairs
 from sublayer.data.formats import Parse, from_columns, from_json, from_parallel, text_of
 from sublayer.errors import DataError, listing
 
@@ -22,7 +22,7 @@ def read_lines(file: Path | BinaryIO) -> Iterator[str]:
     Blank lines are lines, so that N lines in can become N lines out. Raises DataError, naming file and line,
     where a line is not UTF-8.
     """
-    raw_lines = _open_lines(file) if isinstance(file, Path) else _split(file)
+    raw_lines = open_lines(file) if isinstance(file, Path) else _split(file)
     name = file if isinstance(file, Path) else getattr(file, "name", "<stream>")
     for number, raw in enumerate(raw_lines, 1):
         try:
@@ -65,17 +65,19 @@ def read_pairs(
             found.items.append(Pair(source, target, number))
         else:
             found.skipped.append((number, _which_is_empty(source, target)))
-    _check(found, bad, lines=number)
+    check(found, bad, lines=number)
     return found
 
 
-def _check(found: Pairs, bad: list[tuple[int, str]], lines: int) -> None:
+def check(found: Corpus[Any], bad: list[tuple[int, str]], lines: int) -> None:
+    """DataError where lines of a file are bad, or none of them is left."""
     if bad:
         unread = f"{len(bad)} of {lines} lines cannot be read"
         title = f"{found.name}: {unread}. Mend them, or leave them out (skip_bad)."
         raise DataError(listing(title, _described(bad)))
     if not found.items:
-        title = f"{found.name}: no pair is left of {lines} lines. Needed: one with a source and a target."
+        needed = " Needed: one with a source and a target." if found.noun == "pairs" else ""
+        title = f"{found.name}: no {found.noun.removesuffix('s')} is left of {lines} lines.{needed}"
         raise DataError(listing(title, _described(found.skipped)))
 
 
@@ -88,11 +90,11 @@ def _source(
     path = Path(path)
     format_name = path.name.lower().removesuffix(".gz")
     parse = from_json(fields) if format_name.endswith(".jsonl") else from_columns(columns)
-    return str(path), ((raw,) for raw in _open_lines(path)), parse
+    return str(path), ((raw,) for raw in open_lines(path)), parse
 
 
 def _parallel(first: Path, second: Path) -> list[tuple[bytes, ...]]:
-    sources, targets = list(_open_lines(first)), list(_open_lines(second))
+    sources, targets = list(open_lines(first)), list(open_lines(second))
     if len(sources) != len(targets):
         raise DataError(
             f"{first} has {len(sources)} lines and {second} has {len(targets)}. "
@@ -102,7 +104,8 @@ def _parallel(first: Path, second: Path) -> list[tuple[bytes, ...]]:
     return list(zip(sources, targets, strict=True))
 
 
-def _open_lines(path: Path) -> Iterator[bytes]:
+def open_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file (`.gz` too) as bytes, without their ends. DataError where it cannot be read."""
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
             yield from _split(file)

@@ -1,17 +1,31 @@
 """Scores with their counts, signatures and intervals."""
 
 from sublayer.evaluate.edit import edit_distance
-from sublayer.evaluate.likelihood import perplexity, token_mean
-from sublayer.evaluate.metrics import METRICS, Metric, direction, evaluate_texts
+from sublayer.evaluate.labels import LABEL_METRICS, evaluate_labels, per_class
+from sublayer.evaluate.likelihood import bits_per_character, perplexity, token_mean
+from sublayer.evaluate.metrics import LOSS, METRICS, TEXT_METRICS, Metric, direction, evaluate_texts
 from sublayer.evaluate.score import Score
+from sublayer.evaluate.spans import TAG_METRICS, Span, evaluate_tags, is_bio, per_type, spans
 
 __all__ = [
+    "LABEL_METRICS",
+    "LOSS",
     "METRICS",
     "Metric",
     "Score",
+    "Span",
+    "TAG_METRICS",
+    "TEXT_METRICS",
+    "bits_per_character",
     "direction",
     "edit_distance",
+    "evaluate_labels",
+    "evaluate_tags",
     "evaluate_texts",
+    "is_bio",
+    "per_class",
+    "per_type",
     "perplexity",
+    "spans",
     "token_mean",
 ]

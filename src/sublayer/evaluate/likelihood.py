@@ -1,4 +1,4 @@
-"""Loss and perplexity of a corpus. They divide once, so no choice of batches can change them."""
+"""Loss, perplexity and bits a character of a corpus. They divide once, so no choice of batches can change them."""
 
 import math
 
@@ -22,3 +22,9 @@ def perplexity(total: float, count: int) -> float:
         return math.exp(mean)
     except OverflowError:
         return math.inf
+
+
+def bits_per_character(total: float, characters: int) -> float:
+    """Σ token losses / (ln 2 · characters): how well a text could be compressed. It does not depend on how the text is
+    cut into tokens, so models with other vocabularies compare."""
+    return token_mean(total, characters) / math.log(2)

@@ -38,6 +38,11 @@ class Metric:
     measure: Measure | None
 
 
+LOSS = Metric("loss", False, "tokens", None)
+PERPLEXITY = Metric("perplexity", False, "tokens", None)
+TEXT_METRICS = {m.name: m for m in (LOSS, PERPLEXITY, Metric("bits_per_character", False, "characters", None))}
+"""Of a running text, from the model."""
+
 _ALL = (
     Metric("exact", True, "items", partial(edit.matches, counted=True)),
     Metric("sequence_error", False, "items", partial(edit.matches, counted=False)),
@@ -52,8 +57,8 @@ _ALL = (
     Metric("bleu:none", True, "items", partial(overlap.bleu, tokenize="none")),
     Metric("chrf", True, "items", overlap.chrf),
     Metric("ter", False, "items", overlap.ter),
-    Metric("loss", False, "tokens", None),
-    Metric("perplexity", False, "tokens", None),
+    LOSS,
+    PERPLEXITY,
 )
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
 
@@ -84,7 +89,7 @@ def evaluate_texts(
     measures = _measures(names)
     _check_texts(hypotheses, references)
     return [
-        _score(METRICS[name], measure(hypotheses, references), bootstrap, seed)
+        score_of(METRICS[name], measure(hypotheses, references), bootstrap, seed)
         for name, measure in zip(names, measures, strict=True)
     ]
 
@@ -102,7 +107,7 @@ def _measures(names: Sequence[str]) -> list[Measure]:
     return [from_texts[name] for name in names]
 
 
-def _score(metric: Metric, measured: Measured, bootstrap: int, seed: int) -> Score:
+def score_of(metric: Metric, measured: Measured, bootstrap: int, seed: int) -> Score:
     if measured.count == 0:
         raise DataError(f"{metric.name} divides by the references' {metric.unit}, and they hold none.")
     return Score(

@@ -82,15 +82,13 @@ def current(folder: Path, origin: Path) -> bool:
     return path.exists() and read_json(path).get("weights") == crc32(origin.read_bytes())
 
 
-def with_engine(
-    task: Translate, run: Path, name: str, *, search: Search, scored: bool, tell: Callable[[str], None]
-) -> Translate:
+def with_engine(task: Translate, run: Path, name: str, *, scored: bool, tell: Callable[[str], None]) -> Translate:
     """The task with what finds its answers: `native`, a way out by name, or `auto`.
 
     auto is CTranslate2 where it is installed, holds the model and answers as the model does, which is in greedy search;
     else it is native. A run is exported where it has not been, or has been trained since, into its folder `exports`.
     """
-    chosen = _fastest(task, search) if name == "auto" else name
+    chosen = _fastest(task, task.search) if name == "auto" else name
     if name == "auto":
         tell(f"engine: {chosen}")
     if chosen == "native":

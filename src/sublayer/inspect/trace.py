@@ -14,6 +14,7 @@ from torch.utils.hooks import RemovableHandle
 from sublayer.inspect.attention import kernels
 from sublayer.models.store import plain, tied
 from sublayer.nn import (
+    BagEmbeddings,
     Decoder,
     Eager,
     Embeddings,
@@ -101,7 +102,7 @@ _INPUT: dict[type[nn.Module], tuple[str, str]] = {
     GatedFeedForward: ("down", "hidden"),
 }
 _OUTPUT: dict[type[nn.Module], str] = {
-    **dict.fromkeys((Embeddings, FeatureEmbeddings), "embedding"),
+    **dict.fromkeys((BagEmbeddings, Embeddings, FeatureEmbeddings), "embedding"),
     **dict.fromkeys((MultiHeadAttention, FeedForward, GatedFeedForward, Encoder, Decoder), "output"),
 }
 

@@ -84,7 +84,7 @@ BERT = Family(
         "BertForMaskedLM": FILL,
         "BertForPreTraining": FILL,
         "BertForSequenceClassification": Head(
-            {"head.kind": "classes"},
+            {"head.kind": "classes", "head.pool": "first", "head.activation": "tanh"},
             LABELS,
             (Rule("bert.pooler.dense.{p}", "head.pool.dense.{p}"), CLASSIFIER),
         ),

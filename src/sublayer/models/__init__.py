@@ -10,7 +10,7 @@ _HOME = {
     "CausalLM": "decoder",
     "EncoderDecoder": "seq2seq",
     "EncoderModel": "encoder",
-    "EncoderWithHead": "encoder",
+    "EncoderWithHead": "heads",
     "ModelConfig": "config",
     "Transformer": "seq2seq",
     "encode_texts": "encoding",

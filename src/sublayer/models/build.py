@@ -9,11 +9,12 @@ from sublayer.errors import ConfigError
 from sublayer.models.attending import BIASED, TURNED, attention, by_layer, self_attention, stack_bias
 from sublayer.models.config import ModelConfig
 from sublayer.models.decoder import CausalLM
-from sublayer.models.encoder import EncoderModel, EncoderWithHead
-from sublayer.models.heads import HEADS, MaskedLM
+from sublayer.models.encoder import EncoderModel
+from sublayer.models.heads import HEADS, EncoderWithHead, MaskedLM
 from sublayer.models.parts import FEEDFORWARDS, NORMS, Factory, factory
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import (
+    BagEmbeddings,
     Decoder,
     DecoderLayer,
     Embeddings,
@@ -75,6 +76,8 @@ def _embed(config: ModelConfig, vocab: int, side: str = "source") -> nn.Module:
         added = factory("model.position", config.position, ADDED)(config.max_len, width)
     elif kind not in (*TURNED, *BIASED, "none"):
         added = factory("model.position", config.position, {**ADDED, **TURNED, **BIASED})(width)
+    if side == "source" and config.bags:
+        return BagEmbeddings(vocab, config.d_model, positions=added, dropout=config.dropout)
     if side == "source" and config.first_feature is not None and added is not None:
         return FeatureEmbeddings(
             vocab, config.d_model, first_feature=config.first_feature, positions=added, dropout=config.dropout

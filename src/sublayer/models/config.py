@@ -109,6 +109,7 @@ class ModelConfig(BaseModel):
     tie: Literal["none", "target", "all", "inputs"] = Field(
         "target", description="target: target embedding = output map; all: source embedding too; inputs: the embeddings"
     )
+    bags: bool = Field(False, description="a token is a bag of ids, a word and its n-grams; set from the text")
     first_feature: int | None = Field(None, ge=0, description="source ids from here up have no position")
     head: NamedPart = Field(
         Part(kind="none"),

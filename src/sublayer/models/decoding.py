@@ -63,3 +63,30 @@ class ContinuationDecoding:
     def select(self, rows: Tensor) -> None:
         self.cache.select(rows)
         self.keep = None if self.keep is None else self.keep.index_select(0, rows)
+
+
+class WindowedDecoding:
+    """A language model that continues prompts of one length, looking back `context` tokens at most.
+
+    One that was trained on windows has never stood beyond their end. Where the window is full it goes on from the last
+    half of it, read afresh, so that a step costs on average no more than two.
+    """
+
+    def __init__(self, model: CausalLM, context: int) -> None:
+        self.model = model
+        self.context = context
+        self.cache = model.decoder.new_cache()
+        self.seen: Tensor | None = None
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """(N, n) new tokens -> (N, V) log-probabilities of what follows, in fp32."""
+        self.seen = tokens if self.seen is None else torch.cat((self.seen, tokens), 1)[:, -self.context :]
+        if self.cache.length + tokens.size(1) > self.context:
+            self.cache = self.model.decoder.new_cache()
+            tokens = self.seen[:, -max(1, self.context // 2) :]
+        logits = self.model(tokens, None, self.cache)[:, -1]
+        return torch.log_softmax(logits.float(), -1)
+
+    def select(self, rows: Tensor) -> None:
+        self.cache.select(rows)
+        self.seen = None if self.seen is None else self.seen.index_select(0, rows)

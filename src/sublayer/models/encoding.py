@@ -10,6 +10,30 @@ from sublayer.models.encoder import EncoderModel
 from sublayer.nn import Mask
 
 
+def real_states(x: Tensor, mask: Mask | None) -> tuple[Tensor, Tensor]:
+    """Of hidden states (B, T, D) those of the real tokens alone (N, D), text after text, and the lengths (B,) of the
+    texts.
+
+    The texts are the rows, without what the mask says is padding, or the documents of packed rows. ShapeError for a
+    mask that does not say which tokens are real, and for rows without one.
+    """
+    if mask is not None and mask.documents is not None:
+        lengths = torch.unique_consecutive(mask.documents, return_counts=True)[1]
+        return x.flatten(0, 1), lengths
+    if mask is None or mask.keep is None:
+        return x.flatten(0, 1), torch.full((len(x),), x.size(1), device=x.device)
+    if mask.keep.size(1) > 1 or mask.keep.size(2) > 1:
+        raise ShapeError(
+            f"the mask has keep {tuple(mask.keep.shape)}, and to read texts from their states it must tell real tokens "
+            "from padding, (batch, tokens), and nothing else."
+        )
+    keep = mask.keep[:, 0, 0].expand(x.shape[:2])
+    lengths = keep.sum(1)
+    if empty := (lengths == 0).nonzero().flatten().tolist():
+        raise ShapeError(f"rows {', '.join(map(str, empty))} (counted from 0) have no real token: leave them out.")
+    return x[keep], lengths
+
+
 @torch.inference_mode()
 def encode_texts(model: EncoderModel, texts: Sequence[Sequence[int]], *, batch_tokens: int = 2048) -> list[Tensor]:
     """Of each text of n token ids its hidden states (n, D), in the order given, the model in eval mode.

@@ -13,6 +13,7 @@ from sublayer.nn.cache import LayerCache as LayerCache
 from sublayer.nn.cache import Preallocated as Preallocated
 from sublayer.nn.connection import SublayerConnection as SublayerConnection
 from sublayer.nn.dropout import Dropout as Dropout
+from sublayer.nn.embedding import BagEmbeddings as BagEmbeddings
 from sublayer.nn.embedding import Embeddings as Embeddings
 from sublayer.nn.embedding import FeatureEmbeddings as FeatureEmbeddings
 from sublayer.nn.embedding import ProjectedEmbeddings as ProjectedEmbeddings

@@ -65,6 +65,36 @@ class ProjectedEmbeddings(Embeddings):
         return self.widen(super().forward(ids, start, index, types))
 
 
+class BagEmbeddings(nn.Module):
+    """Dropout(√d_model · (E[word] + mean E[n-grams]) + positions): a word by itself and by how it is spelt.
+
+    Bojanowski et al. 2017, section 3.2, with the mean of the n-grams for their sum, so that long words weigh no more.
+
+    forward: bags (B, T, K) -> (B, T, D). A bag is the id of a word, then ids of n-grams, then zeros, which are none.
+    """
+
+    def __init__(
+        self, vocab_size: int, d_model: int, *, positions: nn.Module | None = None, dropout: float = 0.1
+    ) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, d_model)
+        self.positions = positions
+        self.scale = math.sqrt(d_model)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, bags: Tensor, start: int = 0, index: Tensor | None = None) -> Tensor:
+        rows, end = bags.flatten(0, 1), start + bags.size(1)
+        x = self.tokens(bags[..., 0])
+        if bags.size(2) > 1:
+            ngrams = F.embedding_bag(rows[:, 1:], self.tokens.weight, mode="mean", padding_idx=0)
+            x = x + ngrams.view_as(x)
+        x = x * self.scale
+        if self.positions is not None:
+            index = torch.arange(start, end, device=bags.device) if index is None else index
+            x = x + self.positions(index, end).to(x.dtype)
+        return self.dropout(x)
+
+
 class FeatureEmbeddings(nn.Module):
     """Embeddings where only characters stand at positions and features are one bundle.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from math import exp
 from typing import NamedTuple
@@ -13,14 +14,16 @@ import torch
 from sublayer.data.bucket import TokenBatches
 from sublayer.data.examples import Pair, group
 from sublayer.errors import DataError
-from sublayer.evaluate import Score, evaluate_texts, perplexity
+from sublayer.evaluate import Score, evaluate_texts
 from sublayer.generate import Decoding, Ensemble, ForcedPrefix, Guided, Hypothesis, alternatives
-from sublayer.tasks.base import Alternative, Prediction
+from sublayer.tasks.base import Alternative, Prediction, Written
 from sublayer.tasks.given import BATCH_TOKENS, WINDOW, Given, Source, longest
 from sublayer.tasks.reading import predictions
 from sublayer.tasks.search import Search
 from sublayer.tasks.searching import decoding_of, hypotheses, never, tokens
 from sublayer.tasks.streaming import pieces
+from sublayer.tasks.teaching import likelihood
+from sublayer.tasks.written import translations
 
 
 class Answering(Given):
@@ -67,6 +70,13 @@ class Answering(Given):
                 yield from self._finish(begun.popleft(), search, alignments)
         for each in begun:
             yield from self._finish(each, search, alignments)
+
+    def write(
+        self, lines: Iterable[str], how: Written, *, window: int = WINDOW, alignments: bool = False, ahead: int = 0
+    ) -> Iterator[str]:
+        """A line for each answer, its alignment behind it where that is asked for; the rest as in `predict`."""
+        found = partial(self.predict, lines, window=window, alignments=alignments, ahead=ahead)
+        return translations(found, how, alignments=alignments)
 
     @torch.inference_mode()
     def _begin(self, lines: list[tuple[int, str]], search: Search, too_long: Callable[[str], None]) -> _Window:
@@ -152,7 +162,7 @@ class Answering(Given):
         if not pairs:
             raise DataError("There is nothing to evaluate: 0 pairs.")
         from_model = [name for name in metrics if name in ("loss", "perplexity")]
-        scores = {s.name: s for s in self._likelihood(pairs)} if from_model else {}
+        scores = {s.name: s for s in likelihood(self.score(pairs), self.target.kind)} if from_model else {}
         texts = [name for name in metrics if name not in scores]
         if texts:
             grouped = group(pairs)
@@ -160,15 +170,6 @@ class Answering(Given):
             for score in evaluate_texts(texts, answers, [right for _, right in grouped], bootstrap=bootstrap):
                 scores[score.name] = score
         return [scores[name] for name in metrics]
-
-    def _likelihood(self, pairs: Sequence[Pair]) -> list[Score]:
-        total, count = 0.0, 0
-        for scored in self.score(pairs):
-            total, count = total - scored.logp, count + len(scored.token_logps)
-        return [
-            Score(name, value, count, "tokens", False, f"{name}|{self.target.kind} tokens with EOS")
-            for name, value in (("loss", total / count), ("perplexity", perplexity(total, count)))
-        ]
 
 
 class _Window(NamedTuple):

@@ -1,8 +1,25 @@
-"""What every task gives back."""
+"""What every task is, what it gives back, and how it is learned."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+
+from sublayer.data import Corpus
+from sublayer.evaluate import Score
+from sublayer.generate import Hypothesis
+from sublayer.generate.stop_strings import cut
+from sublayer.models.config import ModelConfig
+from sublayer.models.store import save_weights
+from sublayer.tasks.sizes import Choices
+from sublayer.text import Tokenizer
+from sublayer.train.loss import Loss
+from sublayer.train.plan import Batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +63,18 @@ class Prediction:
     finished: bool
     alignment: Alignment | None = None
 
+    @classmethod
+    def of(cls, found: Hypothesis, target: Tokenizer, stop_strings: Sequence[str]) -> Prediction:
+        """What search found, read by the vocabulary of the answers, up to the first of the stop strings."""
+        return cls(
+            text=cut(target.decode(found.tokens), stop_strings),
+            score=found.score,
+            logp=found.logp,
+            tokens=(*map(target.piece, found.tokens), *(["</s>"] if found.finished else [])),
+            token_logps=found.token_logps,
+            finished=found.finished,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
@@ -63,3 +92,100 @@ class Scored:
     logp: float
     tokens: tuple[str, ...]
     token_logps: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How answers are written: so many of them, with their scores, as JSON."""
+
+    nbest: int = 1
+    scores: bool = False
+    as_json: bool = False
+
+
+class Task(ABC):
+    """A model with all that it needs to read texts and to answer.
+
+    metrics  what `sublayer evaluate` measures, where nothing else is asked for
+    """
+
+    metrics: ClassVar[tuple[str, ...]]
+    model: Any
+    config: ModelConfig
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """A folder that `sublayer.load` reads."""
+        self.describe(Path(folder))
+        save_weights(self.model, Path(folder) / "model.safetensors")
+
+    @abstractmethod
+    def describe(self, folder: Path) -> None:
+        """All of that folder but the weights."""
+
+    @abstractmethod
+    def for_inference(self, dtype: torch.dtype | None = None) -> Task:
+        """The same task with its model in inference form: it predicts faster, and can be neither trained nor saved."""
+
+    @abstractmethod
+    def evaluate(self, items: Sequence[Any], metrics: Sequence[str], *, bootstrap: int = 0) -> list[Score]:
+        """A score a metric, in that order. `bootstrap` samples give 95 % intervals."""
+
+    @abstractmethod
+    def write(self, lines: Iterable[str], how: Written, *, window: int = 1024) -> Iterator[str]:
+        """The lines of `sublayer predict` for these input lines, `window` of them read at a time. ConfigError for a way
+        of writing that this task has not."""
+
+    @abstractmethod
+    def sides(self) -> list[str]:
+        """A line for each vocabulary."""
+
+    @abstractmethod
+    def inputs(self, text: str | None) -> tuple[Any, ...]:
+        """What the model is called with for this text; without one, for a few tokens of the vocabulary."""
+
+
+class Job(ABC):
+    """How one kind of task is learned: all that `fit` and `load` ask of it. A job holds nothing.
+
+    architecture  of the model's body
+    wanted        what to name under data.train, for a message
+    """
+
+    architecture: ClassVar[str]
+    wanted: ClassVar[str]
+
+    @abstractmethod
+    def read(self, files: list[str], recipe: Any, *, skip_bad: bool) -> Corpus[Any]:
+        """The examples of a file, or of two that belong together, in the recipe's columns."""
+
+    @abstractmethod
+    def fill_in(self, recipe: Any, items: Sequence[Any]) -> Choices:
+        """The whole recipe, for these examples."""
+
+    @abstractmethod
+    def fresh(self, recipe: Any, items: Sequence[Any]) -> Task:
+        """Vocabularies learned, and a model with fresh weights, the same for the same seed."""
+
+    @abstractmethod
+    def load(self, folder: Path, about: dict[str, Any], config: ModelConfig) -> Task:
+        """From a run folder, whose task.json holds `about`, without the weights."""
+
+    @abstractmethod
+    def encode(self, task: Any, items: Sequence[Any]) -> Sequence[Any]:
+        """The examples as ids. DataError naming each line that is too long or holds what the task does not know."""
+
+    @abstractmethod
+    def batches(self, task: Any, examples: Sequence[Any], train: Any) -> Batches:
+        """What the trainer draws batches from."""
+
+    @abstractmethod
+    def loss(self, task: Any, train: Any) -> Callable[[Any, Any], Loss]:
+        """What a batch costs, called with the model and the batch."""
+
+    @abstractmethod
+    def validate(self, task: Any, items: Sequence[Any], recipe: Any, out: Path) -> dict[str, float]:
+        """The metrics of the model as it stands; the newest answers go to `out`/samples."""

@@ -42,13 +42,11 @@ class Ensemble(Answering):
         """How many tokens of a text all models can read and write, specials counted."""
         return min(task.limit for task in self.tasks)
 
-    @property
-    def device(self) -> torch.device:
-        return self.tasks[0].device
-
     def for_inference(self, dtype: torch.dtype | None = None, quantize: Literal["int8"] | None = None) -> Ensemble:
         """The same of each task in inference form."""
-        return Ensemble([task.for_inference(dtype, quantize) for task in self.tasks])
+        same = Ensemble([task.for_inference(dtype, quantize) for task in self.tasks])
+        same.search = self.search
+        return same
 
 
 def _check(targets: Sequence[tuple[str, Tokenizer]]) -> None:

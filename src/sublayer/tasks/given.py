@@ -49,8 +49,8 @@ class Given(ABC):
         """How many tokens of a text can be read or written, specials counted."""
 
     @property
-    @abstractmethod
-    def device(self) -> torch.device: ...
+    def device(self) -> torch.device:
+        return next(self.members[0].model.parameters()).device
 
     def read(self, lines: Sequence[str]) -> list[Source]:
         return list(zip(*(member.source.encode_batch(lines) for member in self.members), strict=True))

@@ -1,9 +1,10 @@
-"""Which training batches are packed: each side one row, without padding."""
+"""Which batches are packed: each side one row, without padding."""
 
 from collections.abc import Sequence
 
 from sublayer.data.batch import PackedPairs
 from sublayer.data.bucket import padding
+from sublayer.tasks.base import Task
 from sublayer.tasks.teaching import sizes
 from sublayer.tasks.translate import Translate
 
@@ -15,14 +16,16 @@ pair costs attention a call of its own. From there it is faster on a CPU (benchm
 about one in ten is there."""
 
 
-def packs(task: Translate, examples: Sequence[Example]) -> bool:
-    """Whether this training batch is packed."""
-    if why_not(task) is not None:
-        return False
-    lengths = sizes(examples)
+def pays(lengths: Sequence[tuple[int, ...]]) -> bool:
+    """Whether packing examples of these lengths, one a side, saves enough."""
     saved = padding(lengths)
     real = sum(map(sum, lengths))
     return saved >= LEAST_SHARE * (real + saved) and saved >= LEAST_A_CALL * len(set(lengths))
+
+
+def packs(task: Translate, examples: Sequence[Example]) -> bool:
+    """Whether this training batch is packed."""
+    return why_not(task) is None and pays(sizes(examples))
 
 
 def pack(task: Translate, examples: Sequence[Example]) -> PackedPairs:
@@ -31,7 +34,7 @@ def pack(task: Translate, examples: Sequence[Example]) -> PackedPairs:
     return batch.to(task.device)
 
 
-def why_not(task: Translate) -> str | None:
+def why_not(task: Task) -> str | None:
     """What keeps all batches padded; None where nothing does."""
     config = task.config
     if own := [part for part in ("ffn", "norm", "position", "kernel") if ":" in getattr(config, part).kind]:
@@ -45,7 +48,7 @@ def why_not(task: Translate) -> str | None:
     return None
 
 
-def describe_packing(task: Translate) -> str:
+def describe_packing(task: Task) -> str:
     """One line for `sublayer show`."""
     if reason := why_not(task):
         return f"packing: no training batch, since {reason}"

@@ -5,76 +5,74 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
-from sublayer.data import Pair, Pairs, read_pairs
+from sublayer.data import Corpus
 from sublayer.errors import ConfigError, DataError
-from sublayer.models.build import build
+from sublayer.models.build import Model, build
 from sublayer.models.config import ModelConfig
-from sublayer.models.seq2seq import EncoderDecoder
-from sublayer.tasks.recipe import Recipe, Side, Train
-from sublayer.tasks.sizes import fill_in
-from sublayer.tasks.translate import Translate
+from sublayer.tasks.base import Job, Task
+from sublayer.tasks.jobs import job_of
+from sublayer.tasks.sections import AnyRecipe, Side, Train
 from sublayer.text import Tokenizer, train_tokenizer
 from sublayer.train.report import Listener
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A whole recipe, its data, and a task that has learned nothing yet. `examples` are the ids of `pairs`."""
+    """A whole recipe, its data, and a task that has learned nothing yet. `examples` are the ids of `items`."""
 
-    recipe: Recipe
-    task: Translate
-    pairs: Pairs
-    examples: list[tuple[list[int], list[int]]]
-    valid: Pairs | None
+    recipe: AnyRecipe
+    job: Job
+    task: Task
+    items: Corpus[Any]
+    examples: Sequence[Any]
+    valid: Corpus[Any] | None
 
 
-def prepare(recipe: Recipe, listener: Listener) -> Prepared:
+def prepare(recipe: AnyRecipe, listener: Listener) -> Prepared:
     """Read the data, fill in what the recipe leaves open, learn the vocabularies, build the model."""
-    pairs, valid = read(recipe, listener)
-    choices = fill_in(recipe, pairs.items)
+    items, valid = read(recipe, listener)
+    job = job_of(recipe.task)
+    choices = job.fill_in(recipe, items.items)
     for line in choices.told:
         listener.message(line)
-    train, model = choices.recipe.train, choices.recipe.model
-    assert train is not None and model is not None
-    source, target = _tokenizers(choices.recipe, pairs.items)
-    config = _sized(model, source, target)
-    _seed(train.seed)
-    built = build(config)
-    assert isinstance(built, EncoderDecoder)
-    task = Translate(built.to(device_of(train)), config, source, target, recipe.search)
-    return encoded(choices.recipe.model_copy(update={"model": config}), task, pairs, valid)
+    train = choices.recipe.train
+    assert train is not None
+    task = job.fresh(choices.recipe, items.items)
+    task.model.to(device_of(train))
+    return encoded(choices.recipe.model_copy(update={"model": task.config}), task, items, valid)
 
 
-def encoded(recipe: Recipe, task: Translate, pairs: Pairs, valid: Pairs | None) -> Prepared:
+def encoded(recipe: AnyRecipe, task: Task, items: Corpus[Any], valid: Corpus[Any] | None) -> Prepared:
     """DataError where a line of either file is longer than the model can hold."""
-    examples, *_ = [_ids(task, file) for file in (pairs, valid) if file is not None]
-    return Prepared(recipe, task, pairs, examples, valid)
+    job = job_of(recipe.task)
+    examples, *_ = [_ids(job, task, file) for file in (items, valid) if file is not None]
+    return Prepared(recipe, job, task, items, examples, valid)
 
 
-def _ids(task: Translate, pairs: Pairs) -> list[tuple[list[int], list[int]]]:
+def _ids(job: Job, task: Task, items: Corpus[Any]) -> Sequence[Any]:
     try:
-        return task.encode_pairs(pairs.items)
+        return job.encode(task, items.items)
     except DataError as error:
-        raise DataError(f"{pairs.name}: {error}") from None
+        raise DataError(f"{items.name}: {error}") from None
 
 
-def read(recipe: Recipe, listener: Listener) -> tuple[Pairs, Pairs | None]:
-    """The pairs of both files; what was left out is told."""
+def read(recipe: AnyRecipe, listener: Listener) -> tuple[Corpus[Any], Corpus[Any] | None]:
+    """The examples of both files; what was left out is told."""
     if recipe.data.train is None:
-        raise ConfigError("data.train is not set: name a file of pairs, in the recipe or with --train.")
+        raise ConfigError(f"data.train is not set: {job_of(recipe.task).wanted}, in the recipe or with --train.")
     both = [
-        None if files is None else read_pairs(_files(files), columns=recipe.data.columns, skip_bad=recipe.data.skip_bad)
+        None if files is None else job_of(recipe.task).read(files, recipe, skip_bad=recipe.data.skip_bad)
         for files in (recipe.data.train, recipe.data.valid)
     ]
-    for pairs in both:
-        if pairs is not None:
-            listener.message(pairs.summary())
-            for line, reason in pairs.skipped[:10]:
+    for corpus in both:
+        if corpus is not None:
+            listener.message(corpus.summary())
+            for line, reason in corpus.skipped[:10]:
                 listener.message(f"  line {line}: {reason}")
     train, valid = both
     if valid is None:
@@ -83,19 +81,7 @@ def read(recipe: Recipe, listener: Listener) -> tuple[Pairs, Pairs | None]:
     return train, valid
 
 
-def _files(files: list[str]) -> Path | tuple[Path, Path]:
-    return Path(files[0]) if len(files) == 1 else (Path(files[0]), Path(files[1]))
-
-
-def _tokenizers(recipe: Recipe, pairs: Sequence[Pair]) -> tuple[Tokenizer, Tokenizer]:
-    sources, targets = [p.source for p in pairs], [p.target for p in pairs]
-    if recipe.text.shared:
-        both = _tokenizer(recipe.text.source, sources + targets)
-        return both, both
-    return _tokenizer(recipe.text.source, sources), _tokenizer(recipe.text.target, targets)
-
-
-def _tokenizer(side: Side, texts: Sequence[str]) -> Tokenizer:
+def tokenizer_of(side: Side, texts: Sequence[str]) -> Tokenizer:
     return train_tokenizer(
         side.kind,
         texts,
@@ -106,20 +92,12 @@ def _tokenizer(side: Side, texts: Sequence[str]) -> Tokenizer:
     )
 
 
-def _sized(config: ModelConfig, source: Tokenizer, target: Tokenizer) -> ModelConfig:
-    fields = config.model_dump() | {
-        "source_vocab": source.vocab_size,
-        "target_vocab": target.vocab_size,
-        "first_feature": source.first_feature,
-    }
-    return ModelConfig.read(fields)
-
-
-def _seed(seed: int) -> None:
-    """All three generators: a part of your own may draw from any of them."""
-    torch.manual_seed(seed)
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
+def seeded(config: ModelConfig, train: Train) -> Model:
+    """A model with fresh weights. All three generators are set: a part of your own may draw from any of them."""
+    torch.manual_seed(train.seed)
+    random.seed(train.seed)
+    np.random.seed(train.seed % 2**32)
+    return build(config)
 
 
 def device_of(train: Train) -> torch.device:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Protocol
 
 from sublayer.generate import Hypothesis
-from sublayer.generate.stop_strings import cut
 from sublayer.tasks.aligning import Reader, align
 from sublayer.tasks.base import Alignment, Prediction
 from sublayer.tasks.search import Search
@@ -28,7 +27,8 @@ def predictions(
     Jean et al. 2015); its token, its log-probability and its link stay.
     """
     target = task.target
-    texts = [cut(target.decode(h.tokens), search.stop_strings) for _, h in asked]
+    plain = [Prediction.of(h, target, search.stop_strings) for _, h in asked]
+    texts = [answer.text for answer in plain]
     aligned: Sequence[Alignment | None] = [None] * len(asked)
     if alignments or search.replace_unknown:
         words = [target.words_of(h.tokens, text) for (_, h), text in zip(asked, texts, strict=True)]
@@ -37,16 +37,8 @@ def predictions(
             copied = [copy(text, w, a, target) for text, w, a in zip(texts, words, aligned, strict=True)]
             texts, aligned = [text for text, _ in copied], [a for _, a in copied]
     return [
-        Prediction(
-            text=text,
-            score=h.score,
-            logp=h.logp,
-            tokens=(*(target.piece(token) for token in h.tokens), *(["</s>"] if h.finished else [])),
-            token_logps=h.token_logps,
-            finished=h.finished,
-            alignment=alignment if alignments else None,
-        )
-        for (_, h), text, alignment in zip(asked, texts, aligned, strict=True)
+        replace(answer, text=text, alignment=alignment if alignments else None)
+        for answer, text, alignment in zip(plain, texts, aligned, strict=True)
     ]
 
 

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from sublayer.errors import ConfigError, listing, nearest
 from sublayer.models.files import write_text
-from sublayer.tasks.recipe import Recipe
+from sublayer.tasks.recipes import RECIPES
+from sublayer.tasks.sections import AnyRecipe
 
 
 class _Loader(yaml.SafeLoader):
@@ -61,22 +62,31 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return values
 
 
-def read_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
+def read_recipe(path: Path, overrides: Sequence[str] = ()) -> Any:
     """A recipe from a file, changed by `section.key=value` overrides."""
     return make_recipe(read_yaml(path), overrides, origin=str(path))
 
 
-def make_recipe(values: dict[str, Any], overrides: Sequence[str] = (), *, origin: str) -> Recipe:
-    """A recipe from plain values. ConfigError lists every problem."""
+def make_recipe(values: dict[str, Any], overrides: Sequence[str] = (), *, origin: str) -> Any:
+    """The recipe of the task that the plain values name. ConfigError lists every problem."""
     for override in overrides:
         _override(values, override)
+    recipe = recipe_of(values.get("task", "translate"), origin)
     try:
-        return Recipe.model_validate(values)
+        return recipe.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(listing(f"{origin}:", [_told(e) for e in error.errors()])) from None
+        raise ConfigError(listing(f"{origin}:", [_told(e, recipe) for e in error.errors()])) from None
 
 
-def differences(asked: Recipe, held: Recipe) -> list[str]:
+def recipe_of(task: Any, origin: str) -> type[AnyRecipe]:
+    """What a recipe of this task may say. ConfigError for a task that there is not."""
+    if not isinstance(task, str) or task not in RECIPES:
+        problem = f"task: there is no task {task!r}. {nearest(str(task), RECIPES)}"
+        raise ConfigError(listing(f"{origin}:", [problem]))
+    return RECIPES[task]
+
+
+def differences(asked: AnyRecipe, held: AnyRecipe) -> list[str]:
     """The keys that `asked` sets to something else than `held` has; what it leaves open or `auto` differs nowhere."""
     wanted = dict(_flat(asked.model_dump(mode="json", exclude_unset=True), ()))
     there = dict(_flat(held.model_dump(mode="json"), ()))
@@ -95,7 +105,7 @@ def _flat(values: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, 
             yield ".".join((*path, name)), value
 
 
-def write_recipe(recipe: Recipe, path: Path) -> None:
+def write_recipe(recipe: AnyRecipe, path: Path) -> None:
     """The whole recipe, so that it can be read back as it is."""
     values = recipe.model_dump(mode="json", exclude_none=True)
     write_text(path, yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
@@ -116,12 +126,12 @@ def _override(values: dict[str, Any], override: str) -> None:
     at[last] = parse(value, f"--set {key}")
 
 
-def _told(error: Any) -> str:
+def _told(error: Any, recipe: type[AnyRecipe]) -> str:
     """One problem: key, what is wrong, what came, and for an unknown key where it belongs."""
     place = [str(part) for part in error["loc"]]
     key = ".".join(place) or "recipe"
     if error["type"] == "extra_forbidden":
-        return f"{key}: there is no such key. {_where(place)}"
+        return f"{key}: there is no such key. {_where(place, recipe)}"
     if error["type"] in ("model_type", "model_attributes_type"):
         return f"{key}: a section with keys is needed, not {error['input']!r}."
     message = error["msg"].removeprefix("Value error, ")
@@ -129,15 +139,26 @@ def _told(error: Any) -> str:
     return f"{key}: {message}{came}"
 
 
-def _where(place: list[str]) -> str:
-    """The nearest key of the same section, or the section where this very key is known."""
-    homes = [f"{section}.{key}" for section, key in _keys(Recipe, ()) if key == place[-1]]
+def _where(place: list[str], recipe: type[AnyRecipe]) -> str:
+    """The section where this very key is known, the tasks that know it in this one, or the nearest key. What is a whole
+    section of other tasks is meant as such, even where a section has a key of that name."""
+    homes = [f"{section}.{key}" for section, key in _keys(recipe, ()) if key == place[-1]]
+    tasks = [task for task, other in RECIPES.items() if _knows(other, place)]
+    if tasks and (len(place) == 1 or not homes):
+        return f"It belongs to task {' or '.join(tasks)}."
     if homes:
         return f"Did you mean {' or '.join(homes)}?"
-    section: type[BaseModel] = Recipe
+    section: type[BaseModel] = recipe
     for name in place[:-1]:
         section = _section(section, name) or section
     return nearest(place[-1], section.model_fields)
+
+
+def _knows(recipe: type[AnyRecipe], place: list[str]) -> bool:
+    section: type[BaseModel] | None = recipe
+    for name in place[:-1]:
+        section = None if section is None else _section(section, name)
+    return section is not None and place[-1] in section.model_fields
 
 
 def _section(model: type[BaseModel], name: str) -> type[BaseModel] | None:

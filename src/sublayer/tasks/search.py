@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from sublayer.errors import CheckpointError
 
 
 class Search(BaseModel):
@@ -91,3 +93,11 @@ BEYOND_A_BEAM = (
 
 def _default(name: str) -> object:
     return Search.model_fields[name].get_default(call_default_factory=True)
+
+
+def read_search(values: Any, origin: str) -> Search:
+    """The settings that a run folder holds; CheckpointError names the file."""
+    try:
+        return Search.model_validate(values)
+    except ValidationError as error:
+        raise CheckpointError(f"{origin}: search: {error.errors()[0]['msg']}.") from None

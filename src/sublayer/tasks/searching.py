@@ -85,11 +85,14 @@ def decoding_of(task: Searchable, ids: Sequence[Sequence[int]]) -> TranslationDe
 
 
 def hypotheses(
-    task: Writer, decoding: Decoding, ids: Sequence[Sequence[int]], search: Search
+    task: Writer, decoding: Decoding, ids: Sequence[Sequence[int]], search: Search, start: Tensor | None = None
 ) -> list[list[Hypothesis]]:
     """The search that the settings ask for, over any decoding of these sources. A source for which nothing may come,
-    its rules contradicting each other, has one empty hypothesis that is not finished."""
-    guided, required, start, common = _begin(task, decoding, ids, search)
+    its rules contradicting each other, has one empty hypothesis that is not finished.
+
+    start  (B, n) what the answers go on from, BOS where nothing is said
+    """
+    guided, required, start, common = _begin(task, decoding, ids, search, start)
     common["length"] = length_rule(search)
     stop = exact if search.stop == "exact" else early
     if search.temperature:
@@ -107,7 +110,7 @@ def hypotheses(
 
 
 def _begin(
-    task: Writer, decoding: Decoding, ids: Sequence[Sequence[int]], search: Search
+    task: Writer, decoding: Decoding, ids: Sequence[Sequence[int]], search: Search, start: Tensor | None
 ) -> tuple[Decoding, Required | None, Tensor, dict[str, Any]]:
     """The decoding under its rules, the phrases among them, what every row begins with, and settings of any search."""
     if search.replace_unknown and task.target.kind not in ("char", "word", "split"):
@@ -118,7 +121,8 @@ def _begin(
     longest = longest_answers(task, ids, search)
     rules, required = rules_of(task.target, ids, search, longest)
     guided = Guided(decoding, *rules) if rules else decoding
-    start = torch.full((len(ids), 1), task.target.bos, device=task.device)
+    if start is None:
+        start = torch.full((len(ids), 1), task.target.bos, device=task.device)
     return guided, required, start, {"eos": task.target.eos, "max_len": longest, "never": never(task.target, search)}
 
 
@@ -127,7 +131,9 @@ def never(target: Tokenizer, search: Search) -> list[int]:
     return [target.pad, target.bos, *([] if search.replace_unknown else [target.unk])]
 
 
-def tokens(task: Writer, decoding: Decoding, ids: Sequence[int], search: Search) -> Iterator[Token]:
+def tokens(
+    task: Writer, decoding: Decoding, ids: Sequence[int], search: Search, start: Tensor | None = None
+) -> Iterator[Token]:
     """The one answer to a source, token by token: greedy, or drawn. ConfigError for settings that compare answers or
     change them afterwards."""
     others = [name for name in ("beam", "groups", "nbest") if getattr(search, name) > 1]
@@ -137,7 +143,7 @@ def tokens(task: Writer, decoding: Decoding, ids: Sequence[int], search: Search)
             f"search.{', search.'.join(others)}: an answer that is shown while it is written is the only one, and "
             "stays as it is. Leave them out, or do not stream."
         )
-    guided, _, start, common = _begin(task, decoding, [ids], search)
+    guided, _, start, common = _begin(task, decoding, [ids], search, start)
     choose = Draw(keys=_keys([ids]), **_drawn(search)) if search.temperature else likeliest
     return stream(guided, start, choose=choose, **common)
 

@@ -6,38 +6,57 @@ from typing import Any
 
 from sublayer.data import Pair
 from sublayer.models.config import ModelConfig
-from sublayer.tasks.recipe import Recipe, Side, Text, Train
+from sublayer.tasks import sections
+from sublayer.tasks.recipe import Recipe, Text, Train
+from sublayer.tasks.sections import AnyRecipe, Side
 
 
 @dataclass
 class Choices:
     """A whole recipe, and a line for each thing that was picked."""
 
-    recipe: Recipe
+    recipe: AnyRecipe
     told: list[str] = field(default_factory=list)
 
 
 def fill_in(recipe: Recipe, pairs: Sequence[Pair]) -> Choices:
     """Kinds of tokens, model and training for these pairs."""
     told: list[str] = []
-    text = _text(recipe.text, pairs, told)
+    recipe = recipe.model_copy(update={"text": _text(recipe.text, pairs, told)})
+    steps = recipe.train.steps if recipe.train is not None and "steps" in recipe.train.model_fields_set else None
+    return filled(recipe, Train, _model(len(pairs)), _train(recipe.text, pairs, steps), told, f"{len(pairs):,} pairs")
+
+
+def filled(
+    recipe: AnyRecipe,
+    train: type[sections.Train],
+    sizes: dict[str, Any],
+    settings: dict[str, Any],
+    told: list[str],
+    of: str,
+) -> Choices:
+    """The recipe with these sizes and settings where it leaves them open; `told` grows by what was picked.
+
+    of  what it was picked for, for the lines that tell it
+    """
     given = {} if recipe.model is None else recipe.model.model_dump(exclude_unset=True)
-    picked = _model(len(pairs))
-    model = ModelConfig.read(picked | given)
-    if picked.keys() - given:
+    model = ModelConfig.read({"architecture": recipe.architecture} | sizes | given)
+    if sizes.keys() - given:
+        layers = {"encoder": [model.encoder_layers], "decoder": [model.decoder_layers]}.get(
+            model.architecture, [model.encoder_layers, model.decoder_layers]
+        )
         told.append(
-            f"model: {model.encoder_layers} + {model.decoder_layers} layers of width {model.d_model}, dropout "
-            f"{model.dropout:g}, for {len(pairs):,} pairs"
+            f"model: {' + '.join(map(str, layers))} layers of width {model.d_model}, dropout {model.dropout:g}, "
+            f"for {of}"
         )
     given = {} if recipe.train is None else recipe.train.model_dump(exclude_unset=True)
-    picked = _train(text, pairs, given.get("steps"))
-    train = Train.model_validate(picked | given)
-    if picked.keys() - given:
+    whole = train.model_validate(settings | given)
+    if settings.keys() - given:
         told.append(
-            f"train: {train.steps:,} updates of {train.batch_tokens:,} tokens, best by {train.metric}; "
+            f"train: {whole.steps:,} updates of {whole.batch_tokens:,} tokens, best by {whole.metric}; "
             "change them with --set train.steps=…"
         )
-    return Choices(recipe.model_copy(update={"text": text, "model": model, "train": train}), told)
+    return Choices(recipe.model_copy(update={"model": model, "train": whole}), told)
 
 
 def _text(text: Text, pairs: Sequence[Pair], told: list[str]) -> Text:

@@ -1,12 +1,14 @@
 """Teacher forcing: the model reads the right target and says, at each of its tokens, what comes next."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from torch import Tensor
 
 from sublayer.data.batch import PackedPairs, PairBatch
+from sublayer.evaluate import Score, perplexity
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import Mask
+from sublayer.tasks.base import Scored
 from sublayer.train.loss import Loss, cross_entropy
 
 
@@ -34,3 +36,14 @@ def states(model: EncoderDecoder, batch: PairBatch, target: Tensor) -> Tensor:
     """(B, T, D) of the decoder that reads these targets (B, T), padding on the right."""
     mask = None if batch.source_keep is None else Mask.padding(batch.source_keep)
     return model.decode(target, model.encode(batch.source, mask), None, mask)
+
+
+def likelihood(scored: Iterable[Scored], kind: str) -> list[Score]:
+    """Loss and perplexity of targets, which are tokens of this kind."""
+    total, count = 0.0, 0
+    for target in scored:
+        total, count = total - target.logp, count + len(target.token_logps)
+    return [
+        Score(name, value, count, "tokens", False, f"{name}|{kind} tokens with EOS")
+        for name, value in (("loss", total / count), ("perplexity", perplexity(total, count)))
+    ]

@@ -8,28 +8,32 @@ from pathlib import Path
 from typing import Literal
 
 import torch
+from torch import Tensor
 
 from sublayer.data.batch import PairBatch
 from sublayer.data.examples import Pair
 from sublayer.generate import Hypothesis
 from sublayer.models.config import ModelConfig
 from sublayer.models.seq2seq import EncoderDecoder
-from sublayer.models.store import save_weights
 from sublayer.tasks.answering import Answering
+from sublayer.tasks.base import Task
 from sublayer.tasks.folder import write_task
 from sublayer.tasks.given import Source
 from sublayer.tasks.search import Search
 from sublayer.tasks.searching import Engine, Native
+from sublayer.tasks.written import told
 from sublayer.text import Tokenizer
 
 
-class Translate(Answering):
+class Translate(Answering, Task):
     """A model with its tokenizers and the way it searches.
 
     config          what the model was built from
     source, target  one and the same tokenizer where the vocabulary is shared
     engine          what finds the answers: the model itself, or what it was exported to
     """
+
+    metrics = ("loss", "perplexity")
 
     def __init__(
         self,
@@ -48,23 +52,18 @@ class Translate(Answering):
         """Of the source."""
         return self.source
 
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
-
     def for_inference(self, dtype: torch.dtype | None = None, quantize: Literal["int8"] | None = None) -> Translate:
         """The same task with its model in inference form: it predicts faster, and can be neither trained nor saved."""
         model = self.model.for_inference(dtype, quantize)
         return Translate(model, self.config, self.source, self.target, self.search)
 
-    def save_pretrained(self, folder: str | Path) -> None:
-        """A folder that `sublayer.load` reads."""
-        self.describe(Path(folder))
-        save_weights(self.model, Path(folder) / "model.safetensors")
-
     def describe(self, folder: Path) -> None:
-        """All of that folder but the weights."""
-        write_task(folder, self.config, self.source, self.target, self.search)
+        shared = self.target is self.source
+        about = {"shared": shared, "search": self.search.model_dump(mode="json")}
+        write_task(folder, "translate", self.config, about)
+        self.source.save(folder / "tokenizer.json")
+        if not shared:
+            self.target.save(folder / "target_tokenizer.json")
 
     @property
     def members(self) -> Sequence[Translate]:
@@ -77,6 +76,17 @@ class Translate(Answering):
     def limit(self) -> float:
         """How many tokens of a text the model can read or write, specials counted; infinite where positions grow."""
         return self.config.max_len if self.config.position.kind == "learned" else math.inf
+
+    def sides(self) -> list[str]:
+        return [told("source", self.source), told("target", self.target)]
+
+    def inputs(self, text: str | None) -> tuple[Tensor, Tensor]:
+        if text is None:
+            example = list(range(4, min(10, len(self.source)))), list(range(4, min(9, len(self.target))))
+        else:
+            (example,) = self.encode_pairs([Pair(text, next(self.predict([text]))[0].text, 1)])
+        batch = self.batch([example])
+        return batch.source, batch.target_in
 
     # -- training --------------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """Text to token ids and back. No torch here."""
 
+from sublayer.text.ngrams import NGrams
 from sublayer.text.pretrained import Inputs, PretrainedTokenizer
 from sublayer.text.special import BOS, EOS, PAD, SPECIALS, UNK, UNKNOWN
 from sublayer.text.tokenizer import Tokenizer
@@ -15,6 +16,7 @@ __all__ = [
     "UNK",
     "UNKNOWN",
     "Inputs",
+    "NGrams",
     "PretrainedTokenizer",
     "Tokenizer",
     "Words",

@@ -76,6 +76,11 @@ class Tokenizer:
         except TypeError:
             return [self.encode(text) for text in texts]  # names the text that is at fault
 
+    def encode_words(self, words: Iterable[str]) -> list[list[int]]:
+        """The ids of each word as it stands inside a text, behind a space; of one that gives none, `unk`."""
+        space = " " if self.kind in ("bpe", "unigram") else ""
+        return [ids or [self.unk] for ids in self.encode_batch(f"{space}{word}" for word in words)]
+
     def decode(self, ids: Iterable[int]) -> str:
         """The text of the ids. Padding, begin and end give nothing; an unknown token gives U+FFFD."""
         try:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -62,6 +63,13 @@ class _CrossEntropy(torch.autograd.Function):
         gradient -= ctx.smoothing / gradient.size(-1)
         on_target = gradient.new_full((len(targets), 1), ctx.smoothing - 1)
         return gradient.scatter_add_(-1, targets[:, None], on_target).mul_(grads[0]), None, None
+
+
+def binary_cross_entropy(logits: Tensor, targets: Tensor) -> Loss:
+    """Of logits (N, C) and targets (N, C) of 0 and 1, each class a question of its own. The count is that of the rows:
+    a row costs the sum over its classes."""
+    total = F.binary_cross_entropy_with_logits(logits.float(), targets.float(), reduction="sum")
+    return Loss(total, total.detach(), len(targets))
 
 
 def no_loss(device: torch.device | None = None) -> Loss:

@@ -1,0 +1,119 @@
+"""The sections that recipes are made of, whatever the task. Reading one needs no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from sublayer.errors import nearest
+from sublayer.evaluate import METRICS, Metric
+from sublayer.models.config import ModelConfig
+
+Kind = Literal["auto", "char", "backward", "word", "split", "features", "bpe", "unigram", "wordpiece"]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", validate_default=True)
+
+
+def listed(value: object) -> object:
+    """One file may be written as it is."""
+    return [value] if isinstance(value, str) else value
+
+
+OneFile = Annotated[list[str], Field(min_length=1, max_length=1), BeforeValidator(listed)]
+
+
+class Data(Section):
+    """Where the examples are. Each file may end in .gz."""
+
+    train: list[str] | None = None
+    valid: list[str] | None = None
+    skip_bad: bool = Field(False, description="leave out lines that cannot be read, count and list them")
+
+
+class Side(Section):
+    """How a text becomes tokens."""
+
+    kind: Kind = "auto"
+    vocab_size: int = Field(8000, ge=1, description="for bpe, unigram, wordpiece and word")
+    min_count: int = Field(1, ge=1, description="rarer tokens are unknown (char, word, split, features)")
+    separator: str = Field(" ", min_length=1, description="between the tokens of kind split")
+    normalization: Literal["none", "nfc", "nfd", "nfkc", "nfkd"] = "nfc"
+
+
+class Words(Side):
+    """How the texts that an encoder reads become tokens."""
+
+    kind: Literal["auto", "ngrams", "char", "word", "split", "bpe", "unigram", "wordpiece"] = "auto"  # type: ignore[assignment]
+    min_count: int = Field(1, ge=1, description="rarer tokens are unknown (ngrams, char, word, split)")
+
+
+class Train(Section):
+    """Training. Times are in updates."""
+
+    measures: ClassVar[Mapping[str, Metric]] = METRICS
+    always: ClassVar[tuple[str, ...]] = ("loss", "perplexity")
+
+    steps: int = Field(3000, ge=1)
+    minutes: float = Field(0.0, ge=0, description="end by the clock too, with the rate come down; 0: no limit")
+    batch_tokens: int = Field(4096, ge=1, description="rows × longest side of a batch")
+    accumulate: int = Field(1, ge=1, description="batches an update")
+    optimizer: Literal["adam", "adamw"] = "adamw"
+    learning_rate: float = Field(1e-3, gt=0, description="at its peak")
+    schedule: Literal["constant", "cosine", "inverse_sqrt", "linear"] = "cosine"
+    warmup: int = Field(200, ge=0)
+    betas: tuple[float, float] = (0.9, 0.98)
+    eps: float = Field(1e-9, gt=0)
+    weight_decay: float = Field(0.0, ge=0)
+    label_smoothing: float = Field(0.1, ge=0, lt=1)
+    clip: float = Field(1.0, ge=0, description="largest norm of the gradient; 0: any")
+    seed: int = Field(1, ge=0)
+    log_every: int = Field(50, ge=1)
+    validate_every: int = Field(500, ge=1)
+    validate_metrics: list[str] = Field(default_factory=list, description="scores of answers; loss comes anyway")
+    metric: str = Field("loss", description="what decides which weights are best")
+    patience: int = Field(0, ge=0, description="validations without a better one that end the run; 0: none do")
+    save_every: int = Field(500, ge=1)
+    keep: int = Field(1, ge=1, description="checkpoints kept")
+    tensorboard: bool = False
+    device: str = Field("auto", description="auto, cpu, cuda, …")
+
+    @model_validator(mode="after")
+    def _known_metrics(self) -> Train:
+        for name in (*self.validate_metrics, self.metric):
+            if name not in self.measures:
+                raise ValueError(f"metric {name!r} is unknown. {nearest(name, self.measures)}")
+        if self.metric not in (*self.always, *self.validate_metrics):
+            raise ValueError(f"metric {self.metric!r} is not measured: add it to train.validate_metrics")
+        return self
+
+
+class AnyRecipe(Section):
+    """What every recipe says. `model` and `train` may be left open, to be filled in from the data."""
+
+    architecture: ClassVar[str]
+
+    task: str
+    data: Data
+    model: ModelConfig | None = None
+    train: Train | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_this_task(cls, values: Any) -> Any:
+        """The architecture need not be said: the task knows it."""
+        model = values.get("model") if isinstance(values, dict) else None
+        return values | {"model": {"architecture": cls.architecture} | model} if isinstance(model, dict) else values
+
+    @model_validator(mode="after")
+    def _fits(self) -> AnyRecipe:
+        if self.model is not None and self.model.architecture != self.architecture:
+            raise ValueError(
+                f"task {self.task} needs an {self.architecture}, not model.architecture {self.model.architecture!r}"
+            )
+        if self.model is not None and self.model.head.kind != "none":
+            raise ValueError(f"task {self.task} brings its own head: leave model.head out")
+        return self

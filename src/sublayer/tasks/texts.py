@@ -1,0 +1,147 @@
+"""What the tasks share that read texts with an encoder: ids, batches, what a head says of each text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import torch
+from torch import Tensor
+
+from sublayer.data.bucket import TokenBatches
+from sublayer.data.texts import TextBatch, Token
+from sublayer.errors import DataError, listing
+from sublayer.models.build import build
+from sublayer.models.config import ModelConfig
+from sublayer.models.encoder import EncoderModel
+from sublayer.models.files import read_json
+from sublayer.models.heads import EncoderWithHead
+from sublayer.tasks.base import Task
+from sublayer.tasks.packing import pays, why_not
+from sublayer.tasks.prepare import seeded, tokenizer_of
+from sublayer.tasks.sections import Train, Words
+from sublayer.tasks.written import told
+from sublayer.text import NGrams, Tokenizer
+
+Vocabulary = Tokenizer | NGrams
+Ids = list[Token]
+
+BATCH_TOKENS = 2048
+
+
+class TextTask(Task):
+    """An encoder with a head, and the vocabulary of the texts.
+
+    per_token  whether the head gives a row a token, or one a text
+    """
+
+    per_token: ClassVar[bool] = False
+    model: EncoderWithHead
+
+    def __init__(self, model: EncoderWithHead, config: ModelConfig, tokenizer: Vocabulary) -> None:
+        self.model, self.config, self.tokenizer = model, config, tokenizer
+
+    def for_inference(self, dtype: torch.dtype | None = None) -> Self:
+        same = object.__new__(type(self))
+        same.__dict__.update(self.__dict__, model=self.model.for_inference(dtype))
+        return same
+
+    @property
+    def limit(self) -> float:
+        """How many tokens of a text the model can read, specials counted; infinite where positions grow."""
+        return self.config.max_len if self.config.position.kind == "learned" else math.inf
+
+    def special(self, id: int) -> Token:
+        """<s> or </s> as the encoder reads it."""
+        return [id] if isinstance(self.tokenizer, NGrams) else id
+
+    def encode(self, texts: Sequence[Sequence[str]]) -> list[Ids]:
+        """Of each text, or pair of texts: <s> a </s> b </s>."""
+        flat: list[Any] = list(self.tokenizer.encode_batch([part for parts in texts for part in parts]))
+        bos, eos = self.special(self.tokenizer.bos), self.special(self.tokenizer.eos)
+        found, at = [], 0
+        for parts in texts:
+            own = flat[at : at + len(parts)]
+            found.append([bos, *(token for part in own for token in (*part, eos))])
+            at += len(parts)
+        return found
+
+    def check(self, texts: Sequence[Ids], lines: Sequence[int]) -> None:
+        """DataError naming the line of each text that is longer than the model reads."""
+        long = [
+            f"line {line}: {len(text)} tokens with specials"
+            for text, line in zip(texts, lines, strict=True)
+            if len(text) > self.limit
+        ]
+        if long:
+            raise DataError(listing(f"Longer than the {self.limit:.0f} positions that the model learns:", long))
+
+    def batch(self, texts: Sequence[Ids]) -> TextBatch:
+        """Packed where that is faster."""
+        packed = why_not(self) is None and pays([(len(text),) for text in texts])
+        return TextBatch.of(texts, self.tokenizer.pad, packed=packed).to(self.device)
+
+    @torch.inference_mode()
+    def outputs(self, texts: Sequence[Ids]) -> Iterator[tuple[int, Tensor]]:
+        """Which text, and what the head says: a row of its own, or of a head for tokens a row for each of its tokens.
+        Short texts come first; what a text gets does not depend on its neighbours."""
+        self.model.eval()
+        for rows in TokenBatches([(len(t), len(t)) for t in texts], BATCH_TOKENS).in_order():
+            batch = self.batch([texts[row] for row in rows])
+            said = self.model(batch.ids, batch.mask).float()
+            parts = said.split(batch.lengths) if self.per_token else said.unbind()
+            yield from zip(rows, parts, strict=True)
+
+    def sides(self) -> list[str]:
+        return [told("text", self.tokenizer)]
+
+    def inputs(self, text: str | None) -> tuple[Any, ...]:
+        if text is None:
+            ids: Ids = [self.special(i) for i in range(4, min(10, len(self.tokenizer)))]
+        else:
+            (ids,) = self.encode([text.split("\t")])
+        return (self.batch([ids]).ids,)
+
+
+class Drawn:
+    """Training batches of texts of about the same length, as the trainer sees them."""
+
+    def __init__(self, lengths: Sequence[int], make: Callable[[list[int]], Any], train: Train) -> None:
+        self.tokens = TokenBatches([(n, n) for n in lengths], train.batch_tokens, seed=train.seed)
+        self.make = make
+
+    def epoch(self, number: int) -> list[list[int]]:
+        return self.tokens.epoch(number)
+
+
+def vocabulary_of(words: Words, texts: Sequence[str]) -> Vocabulary:
+    """Learned from these texts."""
+    if words.kind != "ngrams":
+        return tokenizer_of(words, texts)
+    cut = NGrams((), (), words.normalization).tokens
+    return NGrams.train(
+        map(cut, texts), vocab_size=words.vocab_size, min_count=words.min_count, normalization=words.normalization
+    )
+
+
+def load_vocabulary(folder: Path) -> Vocabulary:
+    path = folder / "tokenizer.json"
+    return (NGrams if read_json(path).get("kind") == NGrams.kind else Tokenizer).load(path)
+
+
+def body_of(model: ModelConfig, vocabulary: Vocabulary, train: Train) -> tuple[EncoderModel, ModelConfig]:
+    """An encoder with fresh weights for this vocabulary, and its whole config."""
+    sizes = {"source_vocab": vocabulary.vocab_size, "bags": isinstance(vocabulary, NGrams)}
+    config = ModelConfig.read(model.model_dump() | sizes)
+    body = seeded(config, train)
+    assert isinstance(body, EncoderModel)
+    return body, config
+
+
+def empty_body(config: ModelConfig) -> EncoderModel:
+    """One whose weights are to be loaded."""
+    body = build(config)
+    assert isinstance(body, EncoderModel)
+    return body

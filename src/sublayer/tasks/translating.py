@@ -1,0 +1,109 @@
+"""How translation is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sublayer.data import Pair, Pairs, group, read_pairs
+from sublayer.data.batch import PackedPairs, PairBatch
+from sublayer.data.bucket import TokenBatches
+from sublayer.evaluate import evaluate_texts
+from sublayer.models.build import build
+from sublayer.models.config import ModelConfig
+from sublayer.models.seq2seq import EncoderDecoder
+from sublayer.tasks.base import Job
+from sublayer.tasks.folder import write_sample
+from sublayer.tasks.packing import pack, packs
+from sublayer.tasks.prepare import seeded, tokenizer_of
+from sublayer.tasks.recipe import Recipe, Train
+from sublayer.tasks.search import Search, read_search
+from sublayer.tasks.sizes import Choices, fill_in
+from sublayer.tasks.teaching import sizes, translation_loss
+from sublayer.tasks.translate import Translate
+from sublayer.text import Tokenizer
+from sublayer.train.loss import Loss
+from sublayer.train.stretch import Stretched
+
+Example = tuple[list[int], list[int]]
+
+
+class Translating(Job):
+    architecture = "encoder-decoder"
+    wanted = "name a file of pairs"
+
+    def read(self, files: list[str], recipe: Recipe, *, skip_bad: bool) -> Pairs:
+        path = Path(files[0]) if len(files) == 1 else (Path(files[0]), Path(files[1]))
+        return read_pairs(path, columns=recipe.data.columns, skip_bad=skip_bad)
+
+    def fill_in(self, recipe: Recipe, items: Sequence[Pair]) -> Choices:
+        return fill_in(recipe, items)
+
+    def fresh(self, recipe: Recipe, items: Sequence[Pair]) -> Translate:
+        assert recipe.train is not None and recipe.model is not None
+        source, target = _tokenizers(recipe, items)
+        vocabularies = {"source_vocab": source.vocab_size, "target_vocab": target.vocab_size}
+        features = {"first_feature": source.first_feature}
+        config = ModelConfig.read(recipe.model.model_dump() | vocabularies | features)
+        model = seeded(config, recipe.train)
+        assert isinstance(model, EncoderDecoder)
+        return Translate(model, config, source, target, recipe.search)
+
+    def load(self, folder: Path, about: dict[str, Any], config: ModelConfig) -> Translate:
+        search = read_search(about.get("search", {}), str(folder / "task.json"))
+        source = Tokenizer.load(folder / "tokenizer.json")
+        target = source if about.get("shared") else Tokenizer.load(folder / "target_tokenizer.json")
+        model = build(config)
+        assert isinstance(model, EncoderDecoder)
+        return Translate(model, config, source, target, search)
+
+    def encode(self, task: Translate, items: Sequence[Pair]) -> list[Example]:
+        return task.encode_pairs(items)
+
+    def batches(self, task: Translate, examples: Sequence[Example], train: Train) -> _Pairs:
+        return _Pairs(task, examples, train)
+
+    def loss(self, task: Translate, train: Train) -> Callable[[Any, Any], Loss]:
+        loss = partial(translation_loss, smoothing=train.label_smoothing)
+        return Stretched(loss, train.stretch_positions) if train.stretch_positions else loss
+
+    def validate(self, task: Translate, items: Sequence[Pair], recipe: Recipe, out: Path) -> dict[str, float]:
+        """Loss over all pairs; decoded, by greedy search, the first `validate_pairs` sources with all their targets.
+
+        samples/valid.tsv: source, answer, targets.
+        """
+        train = recipe.train
+        assert isinstance(train, Train)
+        scores = task.evaluate(items, ["loss", "perplexity"])
+        if train.validate_metrics:
+            decoded = group(items)[: train.validate_pairs or None]
+            quick = Search(beam=1, **task.search.model_dump(include={"max_ratio", "max_extra"}))
+            answers = [found[0].text for found in task.predict((source for source, _ in decoded), search=quick)]
+            scores += evaluate_texts(train.validate_metrics, answers, [targets for _, targets in decoded])
+            write_sample(out, ([source, said, *ok] for (source, ok), said in zip(decoded, answers, strict=True)))
+        return {score.name: score.value for score in scores}
+
+
+class _Pairs:
+    """The training pairs as the trainer sees them."""
+
+    def __init__(self, task: Translate, examples: Sequence[Example], train: Train) -> None:
+        self.task, self.examples = task, examples
+        self.tokens = TokenBatches(sizes(examples), train.batch_tokens, seed=train.seed)
+
+    def epoch(self, number: int) -> list[list[int]]:
+        return self.tokens.epoch(number)
+
+    def make(self, rows: list[int]) -> PairBatch | PackedPairs:
+        examples = [self.examples[row] for row in rows]
+        return pack(self.task, examples) if packs(self.task, examples) else self.task.batch(examples)
+
+
+def _tokenizers(recipe: Recipe, pairs: Sequence[Pair]) -> tuple[Tokenizer, Tokenizer]:
+    sources, targets = [p.source for p in pairs], [p.target for p in pairs]
+    if recipe.text.shared:
+        both = tokenizer_of(recipe.text.source, sources + targets)
+        return both, both
+    return tokenizer_of(recipe.text.source, sources), tokenizer_of(recipe.text.target, targets)
