@@ -1,5 +1,7 @@
 """sublayer train"""
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +19,7 @@ def train(
     set: Annotated[list[str] | None, typer.Option(help="section.key=value, over the recipe")] = None,
     skip_bad: SkipBad = False,
     resume: Annotated[bool, typer.Option("--resume", help="continue the run in --out")] = False,
+    nproc: Annotated[int, typer.Option(min=1, help="processes that train together on this machine")] = 1,
 ) -> None:
     """Learn from examples. What the recipe leaves open is picked from the data."""
     from sublayer.errors import ConfigError
@@ -39,6 +42,10 @@ def train(
     if resume and (out / "recipe.yaml").exists():
         values.setdefault("task", read_yaml(out / "recipe.yaml").get("task", "translate"))
     chosen = make_recipe(values, set or (), origin="the command line" if recipe is None else str(recipe))
+    if nproc > 1 and "RANK" not in os.environ:
+        from sublayer.train.launch import launch
+
+        raise typer.Exit(launch(nproc, sys.argv[1:]))
     learn(chosen, out, resume)
 
 
@@ -54,5 +61,6 @@ def learn(chosen: Any, out: Path, resume: bool) -> Any:
             if (out / "recipe.yaml").exists():
                 terminal.message(f"Stopped. Go on with: sublayer train --resume --out {out}")
             raise
-        terminal.message(f"Done: {out}\nNext: sublayer predict {out} FILE   sublayer evaluate {out} FILE")
+        if os.environ.get("RANK", "0") == "0":
+            terminal.message(f"Done: {out}\nNext: sublayer predict {out} FILE   sublayer evaluate {out} FILE")
     return task

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import torch
+
 from sublayer.data import Corpus
 from sublayer.errors import CheckpointError, ConfigError, listing
 from sublayer.models.store import load_weights
@@ -23,25 +25,33 @@ from sublayer.train.schedule import SCHEDULES
 from sublayer.train.state import checkpoints
 from sublayer.train.tensorboard import TensorBoard
 from sublayer.train.trainer import Trainer
+from sublayer.train.world import World, world_of
 
 
 def fit(recipe: AnyRecipe, out: Path, listener: Listener, *, resume: bool = False) -> Any:
     """Train what the recipe says into the folder `out`; the task object with the best model, ready to predict.
 
     Reading comes first, so that bad data or settings stop the run before anything is written. A resumed run keeps
-    its own recipe: ConfigError where `recipe` says something else.
+    its own recipe: ConfigError where `recipe` says something else. Where torchrun has started several processes, each
+    calls it; the first one tells and writes.
     """
+    held = read_recipe(out / "recipe.yaml") if resume and (out / "recipe.yaml").exists() else recipe
+    train = held.train or Train()
+    world = world_of(train.parallel, device_of(train))
+    if world.rank:
+        listener = Listeners([])
     if resume:
-        return _resume(recipe, out, listener)
-    if (out / "recipe.yaml").exists():
+        return _resume(recipe, out, listener, world)
+    if world.agreed((out / "recipe.yaml").exists()):
         raise ConfigError(f"{out} holds a run already. Continue it with --resume, or choose another --out.")
     ready = prepare(recipe, listener)
-    ready.task.describe(out)
-    write_recipe(ready.recipe, out / "recipe.yaml")
-    return _train(ready, out, listener)
+    if world.rank == 0:
+        ready.task.describe(out)
+        write_recipe(ready.recipe, out / "recipe.yaml")
+    return _train(ready, out, listener, world)
 
 
-def _resume(asked: AnyRecipe, out: Path, listener: Listener) -> Any:
+def _resume(asked: AnyRecipe, out: Path, listener: Listener, world: World) -> Any:
     if not (out / "recipe.yaml").exists():
         raise CheckpointError(f"{out} holds no run to continue: start one without --resume.")
     recipe = read_recipe(out / "recipe.yaml")
@@ -51,22 +61,25 @@ def _resume(asked: AnyRecipe, out: Path, listener: Listener) -> Any:
     found = checkpoints(out / "checkpoints")
     if not found:
         listener.message("The run was stopped before its first checkpoint: it starts from the beginning.")
-        return _train(prepare(recipe, listener), out, listener)
+        return _train(prepare(recipe, listener), out, listener, world)
     assert recipe.train is not None
     items, valid = read(recipe, listener)
     task = load(out, weights=False, trust_code=True)
     task.model.to(device_of(recipe.train))
     listener.message(f"Continuing from {found[-1].name}.")
-    return _train(encoded(recipe, task, items, valid), out, listener, found[-1])
+    return _train(encoded(recipe, task, items, valid), out, listener, world, found[-1])
 
 
-def _train(ready: Prepared, out: Path, listener: Listener, checkpoint: Path | None = None) -> Any:
+def _train(ready: Prepared, out: Path, listener: Listener, world: World, checkpoint: Path | None = None) -> Any:
     job, task, train = ready.job, ready.task, ready.recipe.train
     assert train is not None
     after = 0 if checkpoint is None else int(checkpoint.name.removeprefix("step-"))
-    heard: list[Listener] = [listener, JsonLines(out / "metrics.jsonl", after=after)]
-    if train.tensorboard:
-        heard.append(TensorBoard(out / "tensorboard"))
+    heard: list[Listener] = [listener]
+    if world.rank == 0:
+        heard.append(JsonLines(out / "metrics.jsonl", after=after))
+        heard += [TensorBoard(out / "tensorboard")] if train.tensorboard else []
+    else:
+        torch.manual_seed(train.seed + world.rank)  # the weights are alike by now, and what is dropped need not be
     trainer = Trainer(
         task.model,
         job.loss(task, train),
@@ -78,6 +91,7 @@ def _train(ready: Prepared, out: Path, listener: Listener, checkpoint: Path | No
         listener=Listeners(heard),
         validate=_validation(ready, out),
         watch=Watch(train.metric, train.measures[train.metric].higher_is_better, train.patience),
+        world=world,
     )
     now = {"examples": len(ready.items), "digest": _digest(ready.items)}
     if checkpoint is not None:

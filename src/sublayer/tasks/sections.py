@@ -80,6 +80,11 @@ class Train(Section):
     keep: int = Field(1, ge=1, description="checkpoints kept")
     tensorboard: bool = False
     device: str = Field("auto", description="auto, cpu, cuda, …")
+    parallel: Literal["ddp", "fsdp"] = Field(
+        "ddp",
+        description="of several processes, each of which takes `accumulate` batches an update: whether each "
+        "holds the whole model or a part of it",
+    )
 
     @model_validator(mode="after")
     def _known_metrics(self) -> Train:

@@ -9,11 +9,6 @@ from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 
-def started() -> bool:
-    """Whether this process is one that torchrun has started."""
-    return "LOCAL_RANK" in os.environ
-
-
 def launch(processes: int, arguments: Sequence[str]) -> int:
     """`sublayer ARGUMENTS` in so many processes; the exit code of the first that failed, 0 where none did.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
+import torch
 from torch import nn
 
 from sublayer.train.loss import Loss
@@ -61,3 +63,17 @@ class Alone:
 
     def gathered(self, value: Any) -> list[Any]:
         return [value]
+
+
+def world_of(parallel: str, device: torch.device) -> World:
+    """The processes that torchrun has started, or this one alone.
+
+    parallel  ddp: each holds the whole model; fsdp: each holds a part of it
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        return Alone()
+    from sublayer.train.parallel import Replicated, Sharded
+
+    if device.type == "cuda":
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    return Sharded(device) if parallel == "fsdp" else Replicated(device)

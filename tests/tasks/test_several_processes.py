@@ -1,0 +1,52 @@
+"""`sublayer train --nproc 2`: its own launcher, one folder, one log."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.runs import Heard, tiny_recipe, words, write_pairs
+
+import sublayer
+from sublayer.tasks.fit import fit
+from sublayer.tasks.recipe_file import write_recipe
+
+SOURCE = Path(sublayer.__file__).parents[1]
+
+
+def train(*args):
+    env = os.environ | {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "sublayer", "train", *map(str, args)]
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
+
+
+def losses(run):
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    return [line["loss"] for line in lines if "loss" in line], [
+        line["valid_loss"] for line in lines if "step" in line and "valid_loss" in line
+    ]
+
+
+@pytest.mark.parametrize("parallel", ["ddp", "fsdp"])
+def test_two_processes_lose_what_one_does_with_twice_the_batches_an_update(tmp_path, parallel):
+    pairs = write_pairs(tmp_path / "train.tsv", words()[:80])
+    valid = write_pairs(tmp_path / "valid.tsv", words()[80:100])
+    settings = dict(steps=8, batch_tokens=32, validate_every=4, save_every=4, log_every=1)
+    alone = tiny_recipe(pairs, valid, model=dict(dropout=0.0), accumulate=2, **settings)
+    together = tiny_recipe(pairs, valid, model=dict(dropout=0.0), parallel=parallel, **settings)
+    write_recipe(together, tmp_path / "recipe.yaml")
+    said = train(tmp_path / "recipe.yaml", "--out", tmp_path / "two", "--nproc", 2)
+    assert said.returncode == 0, said.stderr
+    assert said.stderr.count("Done: ") == 1 and said.stderr.count("pairs, 0 left out") == 2
+    fit(alone, tmp_path / "one", Heard())
+    for ours, theirs in zip(losses(tmp_path / "two"), losses(tmp_path / "one"), strict=True):
+        assert len(ours) and ours == pytest.approx(theirs, abs=1e-5)
+    again = train("--resume", "--out", tmp_path / "two", "--nproc", 2)
+    assert again.returncode == 0 and "Nothing is left to do: the run ended at step 8." in again.stderr
+
+
+def test_an_error_ends_both_with_its_message_and_its_code(tmp_path):
+    said = train("--train", tmp_path / "none.tsv", "--out", tmp_path / "run", "--nproc", 2)
+    assert said.returncode == 2 and "none.tsv" in said.stderr and "Traceback" not in said.stderr
