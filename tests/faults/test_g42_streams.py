@@ -9,7 +9,7 @@ import torch
 from tests.runs import reverse_run, reverse_task
 
 from sublayer.data import Pair
-from sublayer.tasks.translate import WINDOW
+from sublayer.tasks.given import WINDOW
 from sublayer.train.loss import cross_entropy
 
 

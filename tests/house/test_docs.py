@@ -35,7 +35,12 @@ UNRUN = {
     "make demo PIP_ARGS='--extra-index-url …'",
     "python3 -m venv .venv",
     ".venv/bin/pip install -e '.[plot]'",
+    ".venv/bin/pip install -e '.[serve]'",
     "sublayer demo",
+    "sublayer serve runs/demo",
+    "sublayer serve runs/demo small=runs/mine --port 8080 --engine auto",
+    """curl -s 127.0.0.1:8000/predict --json '{"texts": ["hello", "world"], "options": {"beam": 4, "nbest": 2}}'""",
+    """curl -sN 127.0.0.1:8000/stream --json '{"text": "hello", "options": {"beam": 1}}'""",
     "sublayer train recipes/g2p-en.yaml --out runs/g2p-en",
 }
 ALWAYS = "--set train.steps=6 --set train.batch_tokens=256"

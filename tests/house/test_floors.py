@@ -25,6 +25,9 @@ OPTIONAL = {
     "onnxscript": "onnxscript",
     "onnxruntime": "onnxruntime",
     "huggingface_hub": "huggingface_hub",
+    "fastapi": "fastapi",
+    "uvicorn": "uvicorn",
+    "prometheus_client": "prometheus-client",
 }
 NEEDS = {"errors": set(), "nn": {"torch"}, "text": {"tokenizers"}, "generate": {"torch"}}
 

@@ -128,7 +128,7 @@ def modules(folder, *kinds, **pooling):
     return folder
 
 
-def test_folders_of_sentence_vectors(published):
+def test_folders_of_sentence_vectors(published, tmp_path):
     folder = published(architectures=["BertModel"])
     ours = sublayer.from_pretrained(modules(folder, "Transformer", "Pooling", pooling_mode_cls_token=True))
     assert isinstance(ours.model.head, SentenceVector)
@@ -136,6 +136,8 @@ def test_folders_of_sentence_vectors(published):
     modules(folder, "Transformer", "Pooling", "Normalize", pooling_mode_mean_tokens=True)
     vectors = sublayer.from_pretrained(folder).model(IDS)
     torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(1))
+    sublayer.from_pretrained(folder).save_pretrained(tmp_path / "again")
+    assert sublayer.from_pretrained(tmp_path / "again").model(IDS).equal(vectors)
     assert "has the modules Transformer, Dense" in told(modules(folder, "Transformer", "Dense"))[0]
     modules(folder, "Transformer", "Pooling", pooling_mode_weightedmean_tokens=True)
     assert told(folder)[1] == "  - pooling_mode_weightedmean_tokens"

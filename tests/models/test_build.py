@@ -18,6 +18,7 @@ from sublayer.nn import (
     Linear,
     Local,
     Mask,
+    MultiHeadAttention,
     RelativeBias,
     RMSNorm,
     Rotary,
@@ -207,3 +208,53 @@ def test_the_generator_decides_the_weights():
     torch.manual_seed(3)
     two = build(config).state_dict()
     assert all(one[name].equal(two[name]) for name in one)
+
+
+def test_how_attention_differs(tiny):
+    attend = tiny("encoder", attention={"width": 6, "scale": 0.5, "bias": True}, bias=False).encoder.layers[0].self_attn
+    assert attend.d_k == attend.d_v == 6 and attend.scale == 0.5
+    assert attend.q_proj.bias is not None and attend.out_proj.bias is None
+    rotary = tiny("encoder", attention={"width": 6}, position="rotary", d_model=18, num_heads=4)
+    assert rotary.encoder.layers[0].self_attn.rotate.d_k == 6
+
+
+def test_what_stands_between_ids_and_the_stream(tiny):
+    embed = tiny("encoder", embedding={"scale": 1.0, "token_types": 2, "norm": True}, norm="rmsnorm").embed
+    assert embed.scale == 1.0 and embed.types.num_embeddings == 2 and isinstance(embed.norm, RMSNorm)
+    narrow = tiny("encoder", embedding={"width": 6}, position="learned").embed
+    assert narrow.tokens.embedding_dim == narrow.positions.table.embedding_dim == 6
+    assert narrow(torch.tensor([[1, 2]])).shape == (1, 2, 16)
+
+
+def test_the_output_map(tiny):
+    plain = tiny("decoder", tie="none")
+    scaled = tiny("decoder", tie="none", output_scaled=True)
+    scaled.load_state_dict(plain.state_dict())
+    x = torch.randn(2, 5, 16)
+    torch.testing.assert_close(scaled.project(x), plain.project(x / 4))
+    assert tiny("decoder", tie="none", output_bias=False).project.bias is None
+    assert tiny("decoder", output_bias=True).project.bias is not None
+
+
+def test_layers_with_their_own_positions_in_the_scores(tiny):
+    model = tiny(position="layer-relative")
+    tables = [layer.self_attn.bias.table.weight for layer in (*model.encoder.layers, *model.decoder.layers)]
+    assert len({table.data_ptr() for table in tables}) == 4 and model.encoder.bias is None
+    assert model.encoder.layers[0].self_attn.bias.bidirectional
+    assert not model.decoder.layers[0].self_attn.bias.bidirectional
+    assert isinstance(model.decoder.layers[0].cross_attn, MultiHeadAttention)
+
+
+def test_embeddings_tied_and_an_output_map_of_its_own(tiny):
+    model = tiny(source_vocab=11, tie="inputs")
+    assert model.source_embed.tokens.weight is model.target_embed.tokens.weight
+    assert model.project.weight is not model.target_embed.tokens.weight and model.project.bias is not None
+
+
+def test_most_layers_of_an_encoder_see_only_what_is_near(tiny):
+    local = {"every": 3, "window": 2, "theta": 100.0}
+    layers = tiny("encoder", position="rotary", local_layers=local, encoder_layers=4, first_norm=False).encoder.layers
+    assert [type(layer.self_attn.kernel) for layer in layers] == [Fused, Local, Local, Fused]
+    assert [layer.self_attn.rotate.theta for layer in layers] == [10000.0, 100.0, 100.0, 10000.0]
+    assert layers[1].self_attn.kernel.near.window == 2
+    assert [isinstance(layer.sublayer_attn.norm, nn.Identity) for layer in layers] == [True, False, False, False]

@@ -5,7 +5,8 @@ from pydantic import ValidationError
 
 from sublayer.errors import ConfigError
 from sublayer.models import ModelConfig
-from sublayer.models.build import ADDED, BIASED, TURNED
+from sublayer.models.attending import BIASED, TURNED
+from sublayer.models.build import ADDED
 from sublayer.models.config import KINDS
 from sublayer.models.heads import HEADS
 from sublayer.models.parts import FEEDFORWARDS, KERNELS, NORMS
@@ -98,3 +99,11 @@ def test_the_names_are_those_that_build_knows():
         "head": ("none", *HEADS),
     }
     assert typing.get_args(ModelConfig.model_fields["activation"].annotation) == tuple(ACTIVATIONS)
+
+
+def test_what_is_for_encoders_is_refused_elsewhere():
+    assert told(architecture="decoder", head="classes", local_layers={}) == [
+        "head 'classes' is for an encoder, and the architecture is 'decoder': set head to 'none'",
+        "local_layers are those of an encoder with rotary positions, and architecture is 'decoder', "
+        "position 'sinusoidal': leave them out",
+    ]

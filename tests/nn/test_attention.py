@@ -136,3 +136,13 @@ def test_packed_rows_continue_from_a_cache():
         new = x[:, start:end]
         steps.append(attend(new, new, new, Mask(documents=documents[:, :end], causal=True), cache))
     torch.testing.assert_close(torch.cat(steps, 1), whole, atol=1e-6, rtol=0)
+
+
+def test_the_bias_of_the_last_map_is_a_choice_of_its_own():
+    def biased(**options):
+        attend = MultiHeadAttention(8, 2, **options)
+        return [part.bias is not None for part in (attend.q_proj, attend.k_proj, attend.v_proj, attend.out_proj)]
+
+    assert biased() == [True] * 4 and biased(bias=False) == [False] * 4
+    assert biased(out_bias=False) == [True, True, True, False]
+    assert biased(bias=False, out_bias=True) == [False, False, False, True]

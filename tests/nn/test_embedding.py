@@ -3,7 +3,15 @@ import math
 import pytest
 import torch
 
-from sublayer.nn import BagEmbeddings, Embeddings, FeatureEmbeddings, LayerNorm, Learned, Sinusoidal
+from sublayer.nn import (
+    BagEmbeddings,
+    Embeddings,
+    FeatureEmbeddings,
+    LayerNorm,
+    Learned,
+    ProjectedEmbeddings,
+    Sinusoidal,
+)
 
 
 def test_token_vectors_are_scaled_by_the_root_of_the_width():
@@ -91,3 +99,11 @@ def test_the_place_of_a_bag_is_added_and_no_ngrams_are_none():
     torch.testing.assert_close(
         both[0, 0] - both[0, 1], positions(torch.tensor([7]), 8)[0] - positions(torch.tensor([0]), 1)[0]
     )
+
+
+def test_vectors_of_another_width_are_widened_after_the_norm():
+    embed = ProjectedEmbeddings(7, 4, d_model=6, positions=Learned(9, 4), norm=LayerNorm(4), dropout=0.0)
+    ids = torch.tensor([[1, 2, 6]])
+    x = embed.norm(2 * embed.tokens.weight[ids] + embed.positions.table.weight[:3])
+    torch.testing.assert_close(embed(ids), x @ embed.widen.weight.T + embed.widen.bias)
+    assert embed(ids).shape == (1, 3, 6)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from sublayer.errors import ConfigError, ShapeError
-from sublayer.nn import Learned, Rotary, Sinusoidal
+from sublayer.nn import FairseqSinusoidal, Learned, Rotary, Sinusoidal
 
 
 def at(positions, *where):
@@ -101,3 +101,14 @@ def test_rotary_keeps_lengths_and_leaves_position_0_alone():
 def test_rotary_refuses_an_odd_width():
     with pytest.raises(ConfigError, match=r"d_k=5 is odd\. Choose an even head width\."):
         Rotary(5)
+
+
+def test_sinusoids_of_fairseq_by_hand():
+    table = at(FairseqSinusoidal(6), 0, 3)
+    for row, p in zip(table, (2, 5), strict=True):
+        angles = [p * f for f in (1.0, 0.01, 0.0001)]
+        expected = [math.sin(a) for a in angles] + [math.cos(a) for a in angles]
+        torch.testing.assert_close(row, torch.tensor(expected))
+    assert at(FairseqSinusoidal(6, offset=0), 2)[0].equal(table[0])
+    with pytest.raises(ConfigError, match="fairseq's sinusoids come in pairs, and d_model=7: choose 4, 6, 8 or more"):
+        FairseqSinusoidal(7)

@@ -13,17 +13,16 @@ LENGTHS = (7, 4, 1)
 
 
 def save(architecture, config, folder, perturb):
-    """A perturbed model of theirs in eval mode, and the same in a folder."""
+    """A perturbed model of theirs in a folder, and as they read it from there, in eval mode."""
     torch.manual_seed(1)
-    theirs = perturb(getattr(transformers, architecture)(config)).eval()
-    theirs.save_pretrained(folder)
-    return theirs
+    perturb(getattr(transformers, architecture)(config)).save_pretrained(folder)
+    return loads(architecture, folder)
 
 
-def batch(vocab, ragged, *, first=3):
-    """Random ids (3, 7) that are no padding, and which of them are real."""
-    ids, keep = torch.randint(first, vocab, (len(LENGTHS), max(LENGTHS))), ragged(LENGTHS)
-    return ids, keep
+def batch(vocab, ragged, *, pad=0):
+    """Random ids (3, 7), padded, and which of them are real. Real ones are no special tokens."""
+    ids, keep = torch.randint(3, vocab, (len(LENGTHS), max(LENGTHS))), ragged(LENGTHS)
+    return ids.masked_fill(~keep, pad), keep
 
 
 def comes_back(folder, again):

@@ -108,3 +108,41 @@ def test_what_cannot_be_read(bert, tmp_path):
     (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
     with pytest.raises(CheckpointError, match="tokenizer.json is no tokenizer's JSON"):
         read_tokenizer(tmp_path)
+
+
+def byte_level(path, specials):
+    """vocab.json and merges.txt of a small byte-level BPE; the specials come first."""
+    model = tokenizers.models.BPE()
+    backend = tokenizers.Tokenizer(model)
+    backend.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=300, special_tokens=list(specials), initial_alphabet=alphabet, show_progress=False
+    )
+    backend.train_from_iterator([*TEXTS, "the cat sat on the mat and the cats sat under it"] * 3, trainer)
+    backend.model.save(str(path))
+    vocabulary = json.loads((path / "vocab.json").read_text("utf-8"))
+    merges = (path / "merges.txt").read_text("utf-8").splitlines()[1:]
+    return vocabulary, [tuple(line.split(" ")) for line in merges]
+
+
+@pytest.mark.parametrize("kind", ["Roberta", "GPT2"])
+def test_byte_level_bpe_is_that_of_transformers(tmp_path, kind):
+    import transformers
+
+    specials = ("<s>", "<pad>", "</s>", "<unk>", "<mask>") if kind == "Roberta" else ("<|endoftext|>",)
+    vocabulary, merges = byte_level(tmp_path, specials)
+    mask = {"mask_token": tokenizers.AddedToken("<mask>", lstrip=True, special=True)} if kind == "Roberta" else {}
+    theirs = getattr(transformers, f"{kind}Tokenizer")(vocab=vocabulary, merges=merges, **mask)
+    ours = read_tokenizer(tmp_path)
+    for text in TEXTS:
+        assert ours.inputs(text).ids == theirs(text)["input_ids"]
+        assert ours.decode(ours.encode(text)) == text
+    both = theirs("the cat", "on the mat")
+    assert ours.inputs("the cat", "on the mat").ids == both["input_ids"]
+    if kind == "Roberta":
+        assert (
+            ours.with_specials().encode("the <mask> sat")
+            == theirs("the <mask> sat", add_special_tokens=False)["input_ids"]
+        )
+        assert (ours.bos, ours.pad, ours.eos, ours.unk, ours.mask) == (0, 1, 2, 3, 4)

@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from sublayer.cli import attend, average, demo, evaluate, export, predict, schema, score, show, train, validate
+from sublayer.cli import attend, average, demo, evaluate, export, predict, schema, score, serve, show, train, validate
 from sublayer.errors import SublayerError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ for verb in (
     show.show,
     attend.attend,
     average.average,
+    serve.serve,
     export.export,
     validate.validate,
     schema.schema,

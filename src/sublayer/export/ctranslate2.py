@@ -29,6 +29,13 @@ def problems(config: ModelConfig) -> list[str]:
         found.append(f"architecture {config.architecture!r}: only encoder-decoders are exported")
     if config.position.kind == "alibi":
         found.append("position 'alibi': its encoders have none")
+    if config.position.kind == "layer-relative":
+        found.append("position 'layer-relative': all layers of a stack share one bias there")
+    for part, settings in (("attention", config.attention), ("embedding", config.embedding)):
+        if changed := settings.model_dump(exclude_defaults=True):
+            found.append(f"{part} {changed}: no way to say it is written here")
+    if config.output_scaled or config.output_bias is not None:
+        found.append("output_scaled or output_bias: no way to say it is written here")
     if config.first_feature is not None:
         found.append("features without positions (model.first_feature): its embeddings all have one")
     if config.kernel.kind not in ("fused", "eager") and ":" not in config.kernel.kind:

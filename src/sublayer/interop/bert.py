@@ -56,13 +56,16 @@ POST_NORM_ENCODER = {
     "embedding.scale": 1.0,
     "embedding.norm": True,
 }
-LABELS = (Field("id2label", "head.classes", {"0": "", "1": ""}, Labels()), Field("classifier_dropout", "head.dropout"))
+LABEL_COUNT = Field("id2label", "head.classes", {"0": "", "1": ""}, Labels())
+LABELS = (LABEL_COUNT, Field("classifier_dropout", "head.dropout"))
+SPAN = Head({"head.kind": "span"}, rules=(Rule("qa_outputs.{p}", "head.classes.{p}"),))
 FILL = Head({"head.kind": "masked-lm"}, rules=MASKED_LM)
 OLDER = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 
 BERT = Family(
     model_type="bert",
     prefix="bert.",
+    base="BertModel",
     fields=(
         *SIZES,
         Field("max_position_embeddings", "max_len", 512),
@@ -73,7 +76,10 @@ BERT = Family(
     rules=BODY.under("bert.", ""),
     heads={
         "BertModel": Head(
-            {"head.kind": "pooler"}, rules=(Rule("bert.pooler.dense.{p}", "head.dense.{p}"),), needs="bert.pooler."
+            {"head.kind": "pooler"},
+            rules=(Rule("bert.pooler.dense.{p}", "head.dense.{p}"),),
+            needs="bert.pooler.dense.weight",
+            otherwise=Head(),
         ),
         "BertForMaskedLM": FILL,
         "BertForPreTraining": FILL,
@@ -83,7 +89,7 @@ BERT = Family(
             (Rule("bert.pooler.dense.{p}", "head.pool.dense.{p}"), CLASSIFIER),
         ),
         "BertForTokenClassification": Head({"head.kind": "token-classes"}, LABELS, (CLASSIFIER,)),
-        "BertForQuestionAnswering": Head({"head.kind": "span"}, rules=(Rule("qa_outputs.{p}", "head.classes.{p}"),)),
+        "BertForQuestionAnswering": SPAN,
     },
     ignore=("bert.embeddings.position_ids", "cls.seq_relationship.{p}"),
     aliases=OLDER | {"cls.predictions.decoder.bias": "cls.predictions.bias"},

@@ -12,8 +12,8 @@ from typing import Any
 from torch import Tensor
 
 from sublayer.errors import CheckpointError, ConfigError, listing, nearest
-from sublayer.interop.fields import Field, flat, put, read, write
-from sublayer.interop.rule import Rule, Table, Tensors
+from sublayer.interop.fields import Field, flat, get, put, read, write
+from sublayer.interop.rule import Rule, Table, Tensors, found
 from sublayer.models.config import ModelConfig
 
 
@@ -23,13 +23,24 @@ class Head:
 
     fixed   settings of ours that it stands for
     fields  settings of theirs that are its own
-    needs   a tensor without which a file holds the body alone
+    needs   a tensor that a file must hold, else it has the head `otherwise`
+    unlike  … and which must not be a copy of this one
     """
 
     fixed: Mapping[str, Any] = field(default_factory=dict)
     fields: tuple[Field, ...] = ()
     rules: tuple[Rule, ...] = ()
     needs: str | None = None
+    unlike: str | None = None
+    otherwise: Head | None = None
+
+    def chosen(self, tensors: Tensors) -> Head:
+        """This head, or the other one where the file has no tensor for it."""
+        if self.otherwise is None or self.needs is None:
+            return self
+        held, twin = tensors.get(self.needs), tensors.get(self.unlike or "")
+        copied = held is not None and twin is not None and held.equal(twin)
+        return self.otherwise if held is None or copied else self
 
 
 @dataclass(frozen=True)
@@ -41,7 +52,8 @@ class Family:
     fixed    settings of ours that are the same in the whole family: a dotted path and its value
     only     settings of theirs that must have this value where they are given: for others there is nothing here
     rules    the body's tensors
-    heads    by the name of the architecture; the first is the body's own
+    heads    by the name of the architecture
+    base     the architecture that is the body alone, whose file has no prefix
     ignore   tensors that carry nothing: tables that are computed here
     aliases  older endings of names and what they are called now
     """
@@ -55,16 +67,14 @@ class Family:
     heads: Mapping[str, Head]
     ignore: tuple[str, ...] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
-    body: str = "body."
-
-    @property
-    def base(self) -> str:
-        """The architecture of the body alone."""
-        return next(iter(self.heads))
+    base: str | None = None
 
     def architecture(self, head: Head) -> str:
         """What theirs with such a head is called; where they have none like it, the body alone."""
-        return next((name for name, known in self.heads.items() if known == head), self.base)
+        return next(
+            (name for name, known in self.heads.items() if head in (known, known.otherwise)),
+            self.base or next(iter(self.heads)),
+        )
 
     def head(self, architecture: str) -> Head:
         if architecture not in self.heads:
@@ -74,14 +84,17 @@ class Family:
             )
         return self.heads[architecture]
 
+    def lacking(self, theirs: Mapping[str, Any]) -> list[str]:
+        """Settings of theirs for which there is nothing here."""
+        return [
+            f"{key} is {get(theirs, key)!r}, and only {value!r} can be read"
+            for key, value in self.only.items()
+            if get(theirs, key, value) != value
+        ]
+
     def config(self, theirs: Mapping[str, Any], head: Head) -> ModelConfig:
         """Ours from config.json. CheckpointError with every setting that has no counterpart."""
-        problems = [
-            f"{key} is {theirs[key]!r}, and only {value!r} can be read"
-            for key, value in self.only.items()
-            if theirs.get(key, value) != value
-        ]
-        if problems:
+        if problems := self.lacking(theirs):
             raise CheckpointError(listing(f"This {self.model_type} model has what has no counterpart here:", problems))
         values: dict[str, Any] = {}
         for path, value in (*self.fixed.items(), *head.fixed.items()):
@@ -113,7 +126,7 @@ class Family:
         """Every tensor of theirs in a model with this head; those of other heads are ignored."""
         own = {rule.theirs for rule in (*self.rules, *head.rules)}
         others = {rule.theirs for other in self.heads.values() for rule in other.rules} - own
-        body = self.body if head.fixed.get("head.kind", "none") != "none" else ""
+        body = "body." if head.fixed.get("head.kind", "none") != "none" else ""
         rules = Table(self.rules).under("", body) + head.rules
         return Table(rules, ignore=(*self.ignore, *sorted(others)))
 
@@ -121,8 +134,10 @@ class Family:
         """The tensors of a file under the names of the tables."""
         renamed: dict[str, Tensor] = {}
         bare = not any(name.startswith(self.prefix) for name in tensors)
+        tops = {rule.theirs for head in self.heads.values() for rule in head.rules}
         for name, tensor in tensors.items():
-            full = self.prefix + name if bare else name
+            top = any(found(template, name) is not None for template in tops)
+            full = self.prefix + name if bare and not top else name
             for old, new in self.aliases.items():
                 full = full.removesuffix(old) + new if full.endswith(old) else full
             if full in renamed and not renamed[full].equal(tensor):

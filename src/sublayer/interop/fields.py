@@ -8,9 +8,12 @@ from typing import Any, Protocol
 
 from sublayer.errors import ConfigError, listing, nearest
 
+ABSENT = object()
+"""Nothing is written."""
+
 
 class Codec(Protocol):
-    """How a value of theirs becomes one of ours, and how this becomes theirs again."""
+    """How a value of theirs becomes one of ours, and how this, or ABSENT, becomes theirs again."""
 
     def read(self, theirs: Any) -> Any: ...
 
@@ -24,7 +27,7 @@ class Same:
         return theirs
 
     def write(self, ours: Any) -> Any:
-        return ours
+        return ABSENT if ours is None else ours
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Named:
 
     def write(self, ours: Any) -> Any:
         found = [name for name, value in self.ours_of.items() if value == ours]
+        if not found and ours is None:
+            return ABSENT
         if not found:
             raise ConfigError(f"cannot be {ours!r} there. {nearest(str(ours), map(str, self.ours_of.values()))}")
         return found[0]
@@ -65,7 +70,43 @@ class Labels:
         return len(theirs)
 
     def write(self, ours: Any) -> Any:
-        return {str(i): f"LABEL_{i}" for i in range(ours)}
+        return ABSENT if ours is None else {str(i): f"LABEL_{i}" for i in range(ours)}
+
+
+class Window:
+    """Theirs counts the positions that are seen, its own among them; ours is how far away may be seen."""
+
+    def read(self, theirs: Any) -> Any:
+        return {"kind": "local", "window": theirs - 1}
+
+    def write(self, ours: Any) -> Any:
+        return ours["window"] + 1 if ours["kind"] == "local" else None
+
+
+class Half:
+    """Theirs counts both sides of a window, ours one."""
+
+    def read(self, theirs: Any) -> Any:
+        return theirs // 2
+
+    def write(self, ours: Any) -> Any:
+        return 2 * ours
+
+
+class Each:
+    """Theirs lists the types of the layers, ours says that every n-th sees the whole text, as theirs did formerly."""
+
+    def read(self, theirs: Any) -> Any:
+        if isinstance(theirs, int):
+            return theirs
+        wide = [i for i, kind in enumerate(theirs) if kind == "full_attention"]
+        every = wide[1] if len(wide) > 1 else len(theirs)
+        if wide != list(range(0, len(theirs), every)):
+            raise ConfigError(f"is {theirs!r}: layers that see the whole text must stand at equal distances from 0 on.")
+        return every
+
+    def write(self, ours: Any) -> Any:
+        return ABSENT
 
 
 SAME = Same()
@@ -82,6 +123,7 @@ ACTIVATION = Named(
         "sigmoid": "sigmoid",
     }
 )
+SCALED = Named({False: 1.0, True: None})  # token vectors by √d_model, which is our default
 TIED = Named({True: "target", False: "none"})
 
 
@@ -89,27 +131,41 @@ TIED = Named({True: "target", False: "none"})
 class Field:
     """One line of a table.
 
+    theirs   a setting of config.json; a dot leads inside
     ours     a setting of `ModelConfig`; a dot leads into a part: `norm.eps`
     default  what their library takes where config.json does not say; None leaves ours at its own default
+    older    where theirs stood in former versions
     """
 
     theirs: str
     ours: str
     default: Any = None
     codec: Codec = SAME
+    older: str | None = None
+
+    def value(self, theirs: Mapping[str, Any]) -> Any:
+        former = self.default if self.older is None else get(theirs, self.older, self.default)
+        return get(theirs, self.theirs, former)
 
 
 def read(fields: Sequence[Field], theirs: Mapping[str, Any]) -> dict[str, Any]:
     """Ours from theirs, nested. ConfigError with every value that has no counterpart."""
     ours: dict[str, Any] = {}
+    said: dict[str, Field] = {}
     problems = []
     for field in fields:
-        value = theirs.get(field.theirs, field.default)
+        value = field.value(theirs)
+        if value is None:
+            continue
         try:
-            if value is not None:
-                put(ours, field.ours, field.codec.read(value))
+            made = field.codec.read(value)
         except ConfigError as error:
             problems.append(f"{field.theirs} {error}")
+            continue
+        other = said.setdefault(field.ours, field)
+        if other.theirs != field.theirs and get(ours, field.ours) != made:
+            problems.append(f"{other.theirs} and {field.theirs} differ, and there is one setting for both")
+        put(ours, field.ours, made)
     if problems:
         raise ConfigError(listing("Settings that have no counterpart here:", problems))
     return ours
@@ -120,10 +176,10 @@ def write(fields: Sequence[Field], ours: Mapping[str, Any]) -> dict[str, Any]:
     theirs: dict[str, Any] = {}
     problems = []
     for field in fields:
-        value = get(ours, field.ours)
         try:
-            if value is not None:
-                theirs[field.theirs] = field.codec.write(value)
+            value = field.codec.write(get(ours, field.ours))
+            if value is not ABSENT:
+                put(theirs, field.theirs, value)
         except ConfigError as error:
             problems.append(f"{field.ours} {error}")
     if problems:
@@ -131,11 +187,13 @@ def write(fields: Sequence[Field], ours: Mapping[str, Any]) -> dict[str, Any]:
     return theirs
 
 
-def get(values: Mapping[str, Any], path: str) -> Any:
-    """What stands at `norm.eps`, None for nothing."""
+def get(values: Mapping[str, Any], path: str, default: Any = None) -> Any:
+    """What stands at `norm.eps`."""
     found: Any = values
     for key in path.split("."):
-        found = found.get(key) if isinstance(found, Mapping) else None
+        if not isinstance(found, Mapping) or key not in found:
+            return default
+        found = found[key]
     return found
 
 

@@ -13,7 +13,7 @@ from sublayer.interop.family import Family, Head
 from sublayer.interop.folder import SAFE, read_tensors
 from sublayer.interop.hub import snapshot
 from sublayer.interop.rule import invert, load
-from sublayer.interop.sentence import sentence_head
+from sublayer.interop.sentence import sentence_head, write_modules
 from sublayer.models.build import Model
 from sublayer.models.config import ModelConfig
 from sublayer.models.files import read_json, write_json
@@ -56,6 +56,7 @@ class Pretrained:
             tensors = self.family.bare(tensors)
         save_tensors(tensors, folder / SAFE, {"format": "pt"})
         write_json(folder / "config.json", settings)
+        write_modules(folder, self.config)
         if self.tokenizer is not None:
             self.tokenizer.save_pretrained(folder)
 
@@ -74,11 +75,9 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
         folder = snapshot(str(folder_or_name), revision)
     theirs = read_json(folder / "config.json")
     family = _family(theirs)
-    architecture = (theirs.get("architectures") or [family.base])[0]
+    architecture = (theirs.get("architectures") or [family.base or next(iter(family.heads))])[0]
     tensors = family.named(read_tensors(folder))
-    head = sentence_head(folder) or family.head(architecture)
-    if head.needs is not None and not any(name.startswith(head.needs) for name in tensors):
-        head = Head()
+    head = (sentence_head(folder) or family.head(architecture)).chosen(tensors)
     config = family.config(theirs, head)
     model = outline(config)
     table = family.table(head)
@@ -89,6 +88,8 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
 
 def _family(theirs: Mapping[str, Any]) -> Family:
     kind = theirs.get("model_type")
-    if kind not in FAMILIES:
-        raise CheckpointError(f"config.json says model_type {kind!r}. {nearest(str(kind), FAMILIES)}")
-    return FAMILIES[kind]
+    alike = [family for family in FAMILIES if family.model_type == kind]
+    if not alike:
+        known = {family.model_type for family in FAMILIES}
+        raise CheckpointError(f"config.json says model_type {kind!r}. {nearest(str(kind), known)}")
+    return next((family for family in alike if not family.lacking(theirs)), alike[0])

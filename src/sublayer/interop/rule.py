@@ -48,7 +48,41 @@ class Stacked:
         return torch.cat(list(ours))
 
 
+class Transposed:
+    """Theirs lies on its side."""
+
+    def split(self, theirs: Tensor) -> Sequence[Tensor]:
+        return [theirs.t()]
+
+    def join(self, ours: Sequence[Tensor]) -> Tensor:
+        return ours[0].t()
+
+
+@dataclass(frozen=True)
+class TransposedStack:
+    """Theirs lies on its side and holds `parts` of ours."""
+
+    parts: int
+
+    def split(self, theirs: Tensor) -> Sequence[Tensor]:
+        return theirs.t().tensor_split(self.parts)
+
+    def join(self, ours: Sequence[Tensor]) -> Tensor:
+        return torch.cat(list(ours)).t()
+
+
+class Row:
+    """Theirs is one row of a table, ours the vector."""
+
+    def split(self, theirs: Tensor) -> Sequence[Tensor]:
+        return [theirs[0]]
+
+    def join(self, ours: Sequence[Tensor]) -> Tensor:
+        return ours[0][None]
+
+
 COPY = Copy()
+TRANSPOSED = Transposed()
 
 
 @dataclass(frozen=True)
@@ -82,7 +116,7 @@ class Table:
         return {
             name: tensor
             for name, tensor in theirs.items()
-            if all(_found(template, name) is None for template in self.ignore)
+            if all(found(template, name) is None for template in self.ignore)
         }
 
 
@@ -91,8 +125,8 @@ def convert(table: Table, theirs: Tensors) -> dict[str, Tensor]:
     ours: dict[str, Tensor] = {}
     left = table.needed(theirs)
     for rule in table.rules:
-        for name, found in _all(rule.theirs, theirs):
-            names = [part.format(**found) for part in rule.names]
+        for name, values in _all(rule.theirs, theirs):
+            names = [part.format(**values) for part in rule.names]
             ours.update(zip(names, rule.transform.split(theirs[name]), strict=True))
             left.pop(name)
     if left:
@@ -105,11 +139,11 @@ def invert(table: Table, ours: Tensors) -> dict[str, Tensor]:
     theirs: dict[str, Tensor] = {}
     left = dict(ours)
     for rule in table.rules:
-        for _, found in _all(rule.names[0], ours):
-            names = [part.format(**found) for part in rule.names]
+        for _, values in _all(rule.names[0], ours):
+            names = [part.format(**values) for part in rule.names]
             if all(name in left for name in names):
                 parts = [left.pop(name) for name in names]
-                theirs[rule.theirs.format(**found)] = rule.transform.join(parts)
+                theirs[rule.theirs.format(**values)] = rule.transform.join(parts)
     if left:
         raise CheckpointError(listing("These tensors have no counterpart there:", _shapes("not known", left)))
     return theirs
@@ -144,11 +178,11 @@ def _shapes(problem: str, tensors: Tensors) -> list[str]:
 
 
 def _all(template: str, tensors: Tensors) -> list[tuple[str, dict[str, str]]]:
-    found = ((name, _found(template, name)) for name in tensors)
-    return [(name, values) for name, values in found if values is not None]
+    pairs = ((name, found(template, name)) for name in tensors)
+    return [(name, values) for name, values in pairs if values is not None]
 
 
-def _found(template: str, name: str) -> dict[str, str] | None:
+def found(template: str, name: str) -> dict[str, str] | None:
     """What {i} and {p} stand for in this name; None where the template means another."""
     match = _pattern(template).fullmatch(name)
     return None if match is None else match.groupdict()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from sublayer.errors import CheckpointError, listing
 from sublayer.interop.family import Head
-from sublayer.models.files import read_json
+from sublayer.models.config import ModelConfig
+from sublayer.models.files import read_json, write_json, write_text
 
 POOLING = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first", "pooling_mode_max_tokens": "max"}
 
@@ -25,6 +26,22 @@ def sentence_head(folder: Path) -> Head | None:
         )
     pool = _pool(folder / str(modules[1].get("path", "")) / "config.json")
     return Head({"head.kind": "sentence", "head.pool": pool, "head.normalize": len(kinds) == 3})
+
+
+def write_modules(folder: Path, config: ModelConfig) -> None:
+    """The other way for a model whose head gives sentence vectors; nothing for others."""
+    if config.head.kind != "sentence":
+        return
+    kinds = ["Transformer", "Pooling", *(["Normalize"] if config.head.options.get("normalize") else [])]
+    paths = ["", "1_Pooling", "2_Normalize"]
+    modules = [
+        {"idx": i, "name": str(i), "path": paths[i], "type": f"sentence_transformers.models.{kind}"}
+        for i, kind in enumerate(kinds)
+    ]
+    write_text(folder / "modules.json", json.dumps(modules, indent=2) + "\n")
+    (folder / "1_Pooling").mkdir(exist_ok=True)
+    pools = {key: pool == config.head.options.get("pool", "mean") for key, pool in POOLING.items()}
+    write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": config.d_model, **pools})
 
 
 def _pool(path: Path) -> str:

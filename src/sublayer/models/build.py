@@ -6,25 +6,25 @@ from typing import Any
 from torch import nn
 
 from sublayer.errors import ConfigError
+from sublayer.models.attending import BIASED, TURNED, attention, by_layer, self_attention, stack_bias
 from sublayer.models.config import ModelConfig
 from sublayer.models.decoder import CausalLM
 from sublayer.models.encoder import EncoderModel
 from sublayer.models.heads import HEADS, EncoderWithHead, MaskedLM
-from sublayer.models.parts import FEEDFORWARDS, KERNELS, NORMS, OF_SELF_ATTENTION, Factory, factory
+from sublayer.models.parts import FEEDFORWARDS, NORMS, Factory, factory
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import (
-    Alibi,
     BagEmbeddings,
     Decoder,
     DecoderLayer,
     Embeddings,
     Encoder,
     EncoderLayer,
+    FairseqSinusoidal,
     FeatureEmbeddings,
     Learned,
-    MultiHeadAttention,
-    RelativeBias,
-    Rotary,
+    ProjectedEmbeddings,
+    ScaledLinear,
     Sinusoidal,
     SublayerConnection,
     init,
@@ -32,9 +32,7 @@ from sublayer.nn import (
 
 Model = EncoderDecoder | EncoderModel | EncoderWithHead | CausalLM
 
-ADDED: dict[str, Factory] = {"sinusoidal": Sinusoidal, "learned": Learned}
-TURNED: dict[str, Factory] = {"rotary": Rotary}
-BIASED: dict[str, Factory] = {"relative": RelativeBias, "alibi": Alibi}
+ADDED: dict[str, Factory] = {"sinusoidal": Sinusoidal, "fairseq": FairseqSinusoidal, "learned": Learned}
 
 
 def build(config: ModelConfig) -> Model:
@@ -71,43 +69,28 @@ def _norm(config: ModelConfig) -> Factory:
 
 
 def _embed(config: ModelConfig, vocab: int, side: str = "source") -> nn.Module:
-    kind = config.position.kind
+    about, kind = config.embedding, config.position.kind
+    width = config.d_model if about.width is None else about.width
     added: nn.Module | None = None
     if kind == "learned":
-        added = factory("model.position", config.position, ADDED)(config.max_len, config.d_model)
+        added = factory("model.position", config.position, ADDED)(config.max_len, width)
     elif kind not in (*TURNED, *BIASED, "none"):
-        added = factory("model.position", config.position, {**ADDED, **TURNED, **BIASED})(config.d_model)
+        added = factory("model.position", config.position, {**ADDED, **TURNED, **BIASED})(width)
     if side == "source" and config.bags:
         return BagEmbeddings(vocab, config.d_model, positions=added, dropout=config.dropout)
     if side == "source" and config.first_feature is not None and added is not None:
         return FeatureEmbeddings(
             vocab, config.d_model, first_feature=config.first_feature, positions=added, dropout=config.dropout
         )
-    about = config.embedding
-    norm = _norm(config)(config.d_model) if about.norm else None
-    return Embeddings(
+    make = Embeddings if width == config.d_model else partial(ProjectedEmbeddings, d_model=config.d_model)
+    return make(
         vocab,
-        config.d_model,
+        width,
         positions=added,
         scale=about.scale,
         token_types=about.token_types,
-        norm=norm,
+        norm=_norm(config)(width) if about.norm else None,
         dropout=config.dropout,
-    )
-
-
-def _attention(config: ModelConfig, *, cross: bool = False) -> MultiHeadAttention:
-    d_k = config.d_model // config.num_heads
-    turned = config.position.kind in TURNED and not cross
-    default = config.kernel.kind in OF_SELF_ATTENTION and cross
-    return MultiHeadAttention(
-        config.d_model,
-        config.num_heads,
-        num_kv_heads=config.num_kv_heads,
-        bias=config.bias,
-        dropout=config.attention_dropout,
-        rotate=factory("model.position", config.position, TURNED)(d_k) if turned else None,
-        kernel=None if default else factory("model.kernel", config.kernel, KERNELS)(),
     )
 
 
@@ -120,25 +103,17 @@ def _ffn(config: ModelConfig) -> nn.Module:
     return made
 
 
-def _bias(config: ModelConfig, *, bidirectional: bool) -> nn.Module | None:
-    if config.position.kind not in BIASED:
-        return None
-    make = factory("model.position", config.position, BIASED)
-    made: nn.Module = (
-        make(config.num_heads, bidirectional=bidirectional)
-        if config.position.kind == "relative"
-        else make(config.num_heads)
-    )
-    return made
-
-
 def _encoder(config: ModelConfig) -> Encoder:
     connect = partial(SublayerConnection, norm=_norm(config), norm_first=config.norm_first)
     layers = [
-        EncoderLayer(config.d_model, _attention(config), _ffn(config), config.dropout, connect=connect)
-        for _ in range(config.encoder_layers)
+        EncoderLayer(
+            config.d_model, self_attention(part, bidirectional=True), _ffn(config), config.dropout, connect=connect
+        )
+        for part in by_layer(config)
     ]
-    return Encoder(layers, _last(config), bias=_bias(config, bidirectional=True))
+    if not config.first_norm:
+        layers[0].sublayer_attn.norm = nn.Identity()
+    return Encoder(layers, _last(config), bias=stack_bias(config, bidirectional=True))
 
 
 def _decoder(config: ModelConfig, *, cross: bool) -> Decoder:
@@ -146,15 +121,15 @@ def _decoder(config: ModelConfig, *, cross: bool) -> Decoder:
     layers = [
         DecoderLayer(
             config.d_model,
-            _attention(config),
+            self_attention(config, bidirectional=False),
             _ffn(config),
             config.dropout,
-            cross_attn=_attention(config, cross=True) if cross else None,
+            cross_attn=attention(config, cross=True) if cross else None,
             connect=connect,
         )
         for _ in range(config.decoder_layers)
     ]
-    return Decoder(layers, _last(config), bias=_bias(config, bidirectional=False))
+    return Decoder(layers, _last(config), bias=stack_bias(config, bidirectional=False))
 
 
 def _last(config: ModelConfig) -> nn.Module | None:
@@ -166,14 +141,17 @@ def _last(config: ModelConfig) -> nn.Module | None:
 def _head(config: ModelConfig) -> nn.Module:
     make = factory("model.head", config.head, HEADS)
     if config.head.kind == "masked-lm":
-        made: nn.Module = make(config.d_model, _vocab(config, "source"), norm=_norm(config))
+        about = {"width": config.embedding.width, "activation": config.activation, "norm": _norm(config)}
+        made: nn.Module = make(config.d_model, _vocab(config, "source"), **(about | config.head.options))
     else:
         made = make(config.d_model)
     return made
 
 
 def _project(config: ModelConfig) -> nn.Linear:
-    return nn.Linear(config.d_model, _vocab(config, "target"), bias=config.tie == "none")
+    bias = config.tie in ("none", "inputs") if config.output_bias is None else config.output_bias
+    make = partial(ScaledLinear, scale=config.d_model**-0.5) if config.output_scaled else nn.Linear
+    return make(config.d_model, _vocab(config, "target"), bias=bias)
 
 
 def _tie(model: Model, tie: str) -> None:
@@ -186,7 +164,8 @@ def _tie(model: Model, tie: str) -> None:
         return
     target = model.embed if isinstance(model, CausalLM) else model.target_embed
     assert isinstance(target, Embeddings) and isinstance(model.project, nn.Linear)
-    model.project.weight = target.tokens.weight
-    if tie == "all" and isinstance(model, EncoderDecoder):
+    if tie != "inputs":
+        model.project.weight = target.tokens.weight
+    if tie in ("all", "inputs") and isinstance(model, EncoderDecoder):
         assert isinstance(model.source_embed, Embeddings | FeatureEmbeddings)
         model.source_embed.tokens.weight = target.tokens.weight

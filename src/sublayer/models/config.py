@@ -11,9 +11,9 @@ from sublayer.errors import ConfigError, listing, nearest
 KINDS = {
     "ffn": ("feedforward", "glu", "geglu", "swiglu"),
     "norm": ("layernorm", "rmsnorm"),
-    "position": ("sinusoidal", "learned", "rotary", "relative", "alibi", "none"),
+    "position": ("sinusoidal", "fairseq", "learned", "rotary", "relative", "layer-relative", "alibi", "none"),
     "kernel": ("fused", "eager", "local", "linear"),
-    "head": ("none", "masked-lm", "pooler", "classes", "token-classes", "span", "sentence"),
+    "head": ("none", "masked-lm", "replaced", "pooler", "classes", "token-classes", "span", "sentence"),
 }
 """The names that `build` knows, said here too because reading a config needs no torch."""
 
@@ -45,6 +45,28 @@ class EmbeddingConfig(BaseModel):
     scale: float | None = Field(None, gt=0, description="what token vectors are multiplied by; √d_model by default")
     token_types: int = Field(0, ge=0, description="segment vectors, 0 for none")
     norm: bool = Field(False, description="a norm at the end")
+    width: int | None = Field(None, ge=1, description="of the vectors, widened to d_model after the norm; d_model")
+
+
+class AttentionConfig(BaseModel):
+    """How attention differs from d_model / num_heads numbers a head, scores / √d_k and one setting for all biases."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    width: int | None = Field(None, ge=1, description="of a head; d_model / num_heads by default")
+    scale: float | None = Field(None, gt=0, description="what scores are multiplied by; 1 / √width by default")
+    bias: bool | None = Field(None, description="in the maps to queries, keys and values; as the model's by default")
+    out_bias: bool | None = Field(None, description="in the map after the heads; as the model's by default")
+
+
+class LocalLayers(BaseModel):
+    """Layers of an encoder that see only what is near: all but every n-th, counted from the first."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    every: int = Field(3, ge=1, description="layers 0, every, 2 · every, … see the whole text")
+    window: int = Field(64, ge=0, description="how many positions away the others see, on each side")
+    theta: float = Field(10000.0, gt=0, description="of their rotary positions")
 
 
 class ModelConfig(BaseModel):
@@ -70,21 +92,28 @@ class ModelConfig(BaseModel):
     norm: NamedPart = Field(Part(kind="layernorm"), description="layernorm, rmsnorm")
     norm_first: bool = Field(True, description="pre-norm; false for post-norm, the original")
     position: NamedPart = Field(
-        Part(kind="sinusoidal"), description="sinusoidal, learned, rotary, relative, alibi, none"
+        Part(kind="sinusoidal"),
+        description="sinusoidal, fairseq, learned, rotary, relative, layer-relative, alibi, none",
     )
     kernel: NamedPart = Field(
         Part(kind="fused"), description="fused, eager; of self-attention alone: local (window), linear"
     )
+    attention: AttentionConfig = AttentionConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
+    local_layers: LocalLayers | None = Field(None, description="of an encoder with rotary positions; none by default")
+    first_norm: bool = Field(True, description="whether a pre-norm encoder's first attention has a norm before it")
     max_len: int = Field(512, ge=1, description="longest sequence where positions are learned")
     bias: bool = Field(True, description="in the linear maps of attention and feed-forward network")
-    tie: Literal["none", "target", "all"] = Field(
-        "target", description="target: target embedding = output map; all: source embedding too"
+    output_bias: bool | None = Field(None, description="in the output map; where it is not tied by default")
+    output_scaled: bool = Field(False, description="states are divided by √d_model before the output map")
+    tie: Literal["none", "target", "all", "inputs"] = Field(
+        "target", description="target: target embedding = output map; all: source embedding too; inputs: the embeddings"
     )
     bags: bool = Field(False, description="a token is a bag of ids, a word and its n-grams; set from the text")
     first_feature: int | None = Field(None, ge=0, description="source ids from here up have no position")
     head: NamedPart = Field(
-        Part(kind="none"), description="of an encoder: masked-lm, pooler, classes, token-classes, span, sentence"
+        Part(kind="none"),
+        description="of an encoder: masked-lm, replaced, pooler, classes, token-classes, span, sentence",
     )
 
     @model_validator(mode="after")
@@ -96,22 +125,24 @@ class ModelConfig(BaseModel):
     def problems(self) -> list[str]:
         """Combinations that cannot be, each with its cure."""
         found = self._unknown()
-        if self.d_model % self.num_heads:
+        width = self.d_model // self.num_heads if self.attention.width is None else self.attention.width
+        if self.d_model % self.num_heads and self.attention.width is None:
             choices = [h for h in range(1, self.d_model + 1) if self.d_model % h == 0]
             found.append(
                 f"d_model={self.d_model} does not divide into num_heads={self.num_heads} equal heads: "
                 f"choose num_heads from {', '.join(map(str, choices))}"
             )
-        elif self.position.kind == "rotary" and self.d_model // self.num_heads % 2:
+        elif self.position.kind == "rotary" and width % 2:
             found.append(
-                f"rotary positions turn pairs, and a head is {self.d_model // self.num_heads} wide: "
+                f"rotary positions turn pairs, and a head is {width} wide: "
                 "choose num_heads so that d_model / num_heads is even"
             )
         if self.num_kv_heads is not None and self.num_heads % self.num_kv_heads:
             found.append(f"num_heads={self.num_heads} is no multiple of num_kv_heads={self.num_kv_heads}")
-        if self.tie == "all" and self.architecture == "encoder-decoder" and self.source_vocab != self.target_vocab:
+        shared = self.tie in ("all", "inputs") and self.architecture == "encoder-decoder"
+        if shared and self.source_vocab != self.target_vocab:
             found.append(
-                f"tie='all' needs one vocabulary, and source_vocab={self.source_vocab}, "
+                f"tie={self.tie!r} needs one vocabulary, and source_vocab={self.source_vocab}, "
                 f"target_vocab={self.target_vocab}: set text.shared to true, or tie to 'target'"
             )
         if self.first_feature is not None and self.position.kind not in ("sinusoidal", "learned"):
@@ -123,13 +154,18 @@ class ModelConfig(BaseModel):
                 f"head {self.head.kind!r} is for an encoder, and the architecture is {self.architecture!r}: "
                 "set head to 'none'"
             )
+        if self.local_layers is not None and (self.position.kind != "rotary" or self.architecture != "encoder"):
+            found.append(
+                "local_layers are those of an encoder with rotary positions, and architecture is "
+                f"{self.architecture!r}, position {self.position.kind!r}: leave them out"
+            )
         if self.kernel.kind == "linear":
             found += self._against_linear()
         return found
 
     def _against_linear(self) -> list[str]:
         found = []
-        if self.position.kind in ("relative", "alibi"):
+        if self.position.kind in ("relative", "layer-relative", "alibi"):
             found.append(
                 f"position {self.position.kind!r} adds to scores, and kernel 'linear' computes none: "
                 "choose 'sinusoidal', 'learned', 'rotary' or 'none', or kernel 'local'"

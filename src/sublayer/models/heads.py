@@ -119,6 +119,7 @@ class MaskedLM(nn.Module):
     """W Norm(act(W_dense x)) + b: states (N, D) -> logits (N, V). Devlin et al. 2019, section 3.1.
 
     width  of the vectors that meet W, the token embeddings' own where both are tied; d_model by default
+    bias   of W_dense
     """
 
     def __init__(
@@ -129,10 +130,11 @@ class MaskedLM(nn.Module):
         width: int | None = None,
         activation: str | Activation = "gelu",
         norm: NormFactory = LayerNorm,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         width = d_model if width is None else width
-        self.dense = nn.Linear(d_model, width)
+        self.dense = nn.Linear(d_model, width, bias=bias)
         self.act = _named(activation)
         self.norm = norm(width)
         self.project = nn.Linear(width, vocab_size)
@@ -141,8 +143,22 @@ class MaskedLM(nn.Module):
         return self.project(self.norm(self.act(self.dense(x))))
 
 
+class Replaced(nn.Module):
+    """How much each token looks replaced: w act(W_dense x) + b, states (N, D) -> logits (N,). Clark et al. 2020."""
+
+    def __init__(self, d_model: int, *, activation: str | Activation = "gelu") -> None:
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.act = _named(activation)
+        self.project = nn.Linear(d_model, 1)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        return self.project(self.act(self.dense(x))).squeeze(-1)
+
+
 HEADS: dict[str, Callable[..., nn.Module]] = {
     "masked-lm": MaskedLM,
+    "replaced": Replaced,
     "pooler": Pooler,
     "classes": Classes,
     "token-classes": TokenClasses,

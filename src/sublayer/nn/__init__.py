@@ -1,9 +1,10 @@
 """The parts, to be read in this order: polarity, documents, mask, norm, dropout, connection, feedforward, kernel,
-local, cache, linear, attention, position, bias, embedding, layer, stack, init, packed, int8."""
+local, cache, linear, attention, position, bias, biased, embedding, layer, stack, scaled, init, packed, int8."""
 
 from sublayer.nn.attention import MultiHeadAttention as MultiHeadAttention
 from sublayer.nn.bias import Alibi as Alibi
 from sublayer.nn.bias import RelativeBias as RelativeBias
+from sublayer.nn.biased import BiasedAttention as BiasedAttention
 from sublayer.nn.cache import DecoderCache as DecoderCache
 from sublayer.nn.cache import Fixed as Fixed
 from sublayer.nn.cache import Growing as Growing
@@ -15,6 +16,7 @@ from sublayer.nn.dropout import Dropout as Dropout
 from sublayer.nn.embedding import BagEmbeddings as BagEmbeddings
 from sublayer.nn.embedding import Embeddings as Embeddings
 from sublayer.nn.embedding import FeatureEmbeddings as FeatureEmbeddings
+from sublayer.nn.embedding import ProjectedEmbeddings as ProjectedEmbeddings
 from sublayer.nn.feedforward import GEGLU as GEGLU
 from sublayer.nn.feedforward import GLU as GLU
 from sublayer.nn.feedforward import FeedForward as FeedForward
@@ -35,9 +37,11 @@ from sublayer.nn.mask import Mask as Mask
 from sublayer.nn.norm import LayerNorm as LayerNorm
 from sublayer.nn.norm import RMSNorm as RMSNorm
 from sublayer.nn.packed import PackedAttention as PackedAttention
+from sublayer.nn.position import FairseqSinusoidal as FairseqSinusoidal
 from sublayer.nn.position import Learned as Learned
 from sublayer.nn.position import Rotary as Rotary
 from sublayer.nn.position import Sinusoidal as Sinusoidal
 from sublayer.nn.position import stretched as stretched
+from sublayer.nn.scaled import ScaledLinear as ScaledLinear
 from sublayer.nn.stack import Decoder as Decoder
 from sublayer.nn.stack import Encoder as Encoder

@@ -22,6 +22,7 @@ class MultiHeadAttention(nn.Module):
 
     d_k, d_v       width of a head, d_model / num_heads by default
     num_kv_heads   heads that share keys and values, Ainslie et al. 2023; num_heads by default
+    out_bias       of W_o; as bias, of W_q, W_k and W_v, by default
     scale          what the scores are multiplied by, 1 / √d_k by default
     rotate         a position that turns queries and keys, `Rotary` for example
     kernel         how attention is computed, see `sublayer.nn.kernel`
@@ -38,6 +39,7 @@ class MultiHeadAttention(nn.Module):
         d_v: int | None = None,
         num_kv_heads: int | None = None,
         bias: bool = True,
+        out_bias: bool | None = None,
         dropout: float = 0.1,
         scale: float | None = None,
         rotate: Rotate | None = None,
@@ -61,7 +63,7 @@ class MultiHeadAttention(nn.Module):
         self.q_proj = nn.Linear(d_model, num_heads * self.d_k, bias=bias)
         self.k_proj = nn.Linear(d_model, groups * self.d_k, bias=bias)
         self.v_proj = nn.Linear(d_model, groups * self.d_v, bias=bias)
-        self.out_proj = nn.Linear(num_heads * self.d_v, d_model, bias=bias)
+        self.out_proj = nn.Linear(num_heads * self.d_v, d_model, bias=bias if out_bias is None else out_bias)
         self.dropout = dropout
         self.scale = scale
         self.rotate = rotate

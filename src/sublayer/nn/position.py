@@ -62,6 +62,22 @@ class Sinusoidal(nn.Module):
         return torch.stack((angles.sin(), angles.cos()), -1).flatten(-2)[..., : self.d_model]
 
 
+class FairseqSinusoidal(Sinusoidal):
+    """All sines, then all cosines, as fairseq has them: the last frequency is 1 / theta itself, and a text's first
+    position is number `offset`. An even width."""
+
+    def __init__(self, d_model: int, *, offset: int = 2, theta: float = 10000.0) -> None:
+        super().__init__(d_model, layout="halves", theta=theta)
+        if d_model % 2 or d_model < 4:
+            raise ConfigError(f"fairseq's sinusoids come in pairs, and d_model={d_model}: choose 4, 6, 8 or more.")
+        self.offset = offset
+        place = torch.arange(d_model // 2, device="cpu", dtype=torch.float32)
+        self.frequencies = torch.exp(place * (-math.log(theta) / (d_model // 2 - 1)))
+
+    def forward(self, index: Tensor, end: int) -> Tensor:
+        return super().forward(index + self.offset, end + self.offset)
+
+
 class Learned(nn.Module):
     """A vector for each position below max_len. Gehring et al. 2017, section 3.1; Devlin et al. 2019.
 

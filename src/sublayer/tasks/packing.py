@@ -41,7 +41,7 @@ def why_not(task: Task) -> str | None:
         return f"{', '.join(own)} may not know packed rows"
     if config.kernel.kind != "fused":
         return f"kernel {config.kernel.kind} would weigh every token of the row"
-    if config.position.kind in ("relative", "alibi"):
+    if config.position.kind in ("relative", "layer-relative", "alibi"):
         return f"position {config.position.kind} adds to the scores of every pair of tokens in the row"
     if task.device.type != "cpu":
         return f"it was measured on a CPU, not on {task.device.type}"

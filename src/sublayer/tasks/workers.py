@@ -20,8 +20,8 @@ from sublayer.tasks.translate import Translate
 class Workers:
     """An engine of `count` processes with one thread each, for the length of a `with`.
 
-    The batches are those of one process, so that the answers are the same to the last bit. An error of a worker is
-    raised where its answers are waited for.
+    The batches are those of one process, so that the answers of one with one thread are the same to the last bit. An
+    error of a worker is raised where its answers are waited for.
 
     make  called once in each process for its task; sent there, so a function of a module or a partial of one
     """

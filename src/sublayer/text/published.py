@@ -7,23 +7,36 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
 from tokenizers import Tokenizer as Backend
-from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from sublayer.errors import CheckpointError
 from sublayer.text.pretrained import ROLES, PretrainedTokenizer
 
+ROBERTA = {
+    "pad": "<pad>",
+    "unk": "<unk>",
+    "bos": "<s>",
+    "eos": "</s>",
+    "cls": "<s>",
+    "sep": "</s>",
+    "mask": "<mask>",
+}
+GPT2 = dict.fromkeys(("unk", "bos", "eos"), "<|endoftext|>")
 BERT = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 
 
 def read_tokenizer(folder: Path) -> PretrainedTokenizer | None:
-    """From tokenizer.json, else from vocab.txt (WordPiece); None where there is neither."""
+    """From tokenizer.json, else from vocab.txt (WordPiece) or vocab.json and merges.txt (byte-level BPE); None where
+    there is none of them."""
     about = _object(folder / "special_tokens_map.json") | _object(folder / "tokenizer_config.json")
     specials = {role: _spelled(about[f"{role}_token"]) for role in ROLES if about.get(f"{role}_token")}
     if (folder / "tokenizer.json").is_file():
         return PretrainedTokenizer(_whole(folder / "tokenizer.json"), specials=specials)
     if (folder / "vocab.txt").is_file():
         return PretrainedTokenizer(_wordpiece(folder / "vocab.txt", about, specials), specials=BERT | specials)
+    if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
+        return _byte_level(folder, specials, bool(about.get("add_prefix_space", False)))
     return None
 
 
@@ -71,3 +84,25 @@ def _wordpiece(path: Path, about: Mapping[str, Any], specials: dict[str, str]) -
     backend.post_processor = processors.BertProcessing(ends["sep"], ends["cls"])
     backend.add_special_tokens([names[role] for role in BERT if names[role] in vocabulary])
     return backend
+
+
+def _byte_level(folder: Path, specials: dict[str, str], prefix: bool) -> PretrainedTokenizer:
+    """Radford et al. 2019, section 2.2. The vocabularies of RoBERTa's kind hold the specials that are put around a
+    text, those of GPT-2's kind do not."""
+    vocabulary = _object(folder / "vocab.json")
+    lines = (folder / "merges.txt").read_bytes().decode("utf-8").split("\n")
+    merges = [(a, b) for a, b in (line.removesuffix("\r").split(" ") for line in lines if _is_merge(line))]
+    names = (ROBERTA if all(token in vocabulary for token in ROBERTA.values()) else GPT2) | specials
+    backend = Backend(models.BPE(vocabulary, merges))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix)
+    backend.decoder = decoders.ByteLevel()
+    if "cls" in names and "sep" in names:
+        ends = {role: (names[role], vocabulary[names[role]]) for role in ("sep", "cls")}
+        backend.post_processor = processors.RobertaProcessing(ends["sep"], ends["cls"], add_prefix_space=prefix)
+    known = dict.fromkeys(token for token in names.values() if token in vocabulary)
+    backend.add_special_tokens([AddedToken(token, lstrip=token == names.get("mask"), special=True) for token in known])
+    return PretrainedTokenizer(backend, specials={role: token for role, token in names.items() if token in vocabulary})
+
+
+def _is_merge(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#version")

@@ -1,0 +1,11 @@
+"""The page, as it is served: files without a build step that ask no other host for anything."""
+
+from importlib.resources import files
+
+KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+
+def page_files() -> dict[str, tuple[bytes, str]]:
+    """Content and media type of each file, by name."""
+    found = (file for file in files(__package__).iterdir() if file.name.split(".")[-1] in KINDS)
+    return {file.name: (file.read_bytes(), f"{KINDS[file.name.split('.')[-1]]}; charset=utf-8") for file in found}
