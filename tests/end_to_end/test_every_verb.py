@@ -86,5 +86,5 @@ def test_schema(made):
 
 def test_every_verb_explains_itself(made):
     out, _ = sublayer(made[0], "--help")
-    for verb in ("demo", "train", "evaluate", "predict", "score", "show", "attend", "validate", "schema"):
+    for verb in ("demo", "train", "evaluate", "predict", "score", "show", "attend", "serve", "validate", "schema"):
         assert f"│ {verb} " in out

@@ -7,7 +7,7 @@ import pytest
 from tests.runs import reverse_task, words
 
 from sublayer.data import Pair
-from sublayer.tasks import translate
+from sublayer.tasks import given
 
 PAIRS = [Pair(word, (word[::-1] + "e")[: n % 5 + 1], n) for n, word in enumerate(words()[:60], 1)]
 
@@ -25,8 +25,8 @@ def measured(task, pairs):
 @pytest.mark.parametrize("window", [1, 7, 1024])
 def test_any_batch_size(task, monkeypatch, tokens, window):
     expected = measured(task, PAIRS)
-    monkeypatch.setattr(translate, "BATCH_TOKENS", tokens)
-    monkeypatch.setattr(translate, "WINDOW", window)
+    monkeypatch.setattr(given, "BATCH_TOKENS", tokens)
+    monkeypatch.setattr(given, "WINDOW", window)
     assert measured(task, PAIRS) == pytest.approx(expected, rel=1e-6)
 
 

@@ -16,7 +16,9 @@ def test_no_text_spells_a_special_token(kind, text):
     assert min(ids) >= len(SPECIALS)
     if kind != "wordpiece":
         assert tokenizer.decode(ids) == (text.strip() if kind in ("word", "split") else text)
-    assert "".join(tokenizer.tokens(text)).replace(" ", "") == text.replace(" ", "")
+    tokens = tokenizer.tokens(text)
+    tokens = tokens[::-1] if kind == "backward" else tokens
+    assert "".join(tokens).replace(" ", "") == text.replace(" ", "")
 
 
 @pytest.mark.parametrize("text", ["pad>", "s>", "/s>"])

@@ -202,7 +202,7 @@ def check_spelling(command, run):
         run(f"{command} --help")
     elif command.startswith("make"):
         run(f"{command} --dry-run --directory {shlex.quote(str(ROOT))}")
-    elif extras := re.search(r"\[(.*)\]", command):
+    elif extras := re.search(r"'\.\[(.*)\]'", command):
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         assert extras[1] in project["optional-dependencies"]
 

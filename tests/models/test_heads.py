@@ -136,13 +136,7 @@ def test_an_encoder_of_bags(tiny, ragged):
 def test_every_head_on_a_model(tiny, kind, train):
     model = tiny("encoder", head=kind).train(train)
     assert type(model) is EncoderWithHead
-    shape = {
-        "masked-lm": (10, 13),
-        "classes": (2, 2),
-        "token-classes": (10, 2),
-        "span": (10, 2),
-        "replaced": (10,),
-    }
+    shape = {"masked-lm": (10, 13), "classes": (2, 2), "token-classes": (10, 2), "span": (10, 2), "replaced": (10,)}
     output = model(torch.randint(13, (2, 5)), torch.ones(2, 5).bool())
     assert output.shape == shape.get(kind, (2, 16)) and output.isfinite().all()
     assert kind != "masked-lm" or model.head.project.weight is model.body.embed.tokens.weight

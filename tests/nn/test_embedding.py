@@ -82,6 +82,14 @@ def test_features_in_packed_and_left_padded_rows():
     torch.testing.assert_close(left[1:], embed(torch.tensor([[3, *texts[3], 9]])))
 
 
+def test_vectors_of_another_width_are_widened_after_the_norm():
+    embed = ProjectedEmbeddings(7, 4, d_model=6, positions=Learned(9, 4), norm=LayerNorm(4), dropout=0.0)
+    ids = torch.tensor([[1, 2, 6]])
+    x = embed.norm(2 * embed.tokens.weight[ids] + embed.positions.table.weight[:3])
+    torch.testing.assert_close(embed(ids), x @ embed.widen.weight.T + embed.widen.bias)
+    assert embed(ids).shape == (1, 3, 6)
+
+
 def test_a_bag_is_its_word_and_the_mean_of_its_ngrams():
     embed = BagEmbeddings(9, 4, dropout=0.0)
     word, one, two = embed.tokens.weight[[5, 6, 8]]
@@ -99,11 +107,3 @@ def test_the_place_of_a_bag_is_added_and_no_ngrams_are_none():
     torch.testing.assert_close(
         both[0, 0] - both[0, 1], positions(torch.tensor([7]), 8)[0] - positions(torch.tensor([0]), 1)[0]
     )
-
-
-def test_vectors_of_another_width_are_widened_after_the_norm():
-    embed = ProjectedEmbeddings(7, 4, d_model=6, positions=Learned(9, 4), norm=LayerNorm(4), dropout=0.0)
-    ids = torch.tensor([[1, 2, 6]])
-    x = embed.norm(2 * embed.tokens.weight[ids] + embed.positions.table.weight[:3])
-    torch.testing.assert_close(embed(ids), x @ embed.widen.weight.T + embed.widen.bias)
-    assert embed(ids).shape == (1, 3, 6)

@@ -77,10 +77,9 @@ def test_every_head_on_a_padded_batch(family, kind, tmp_path, perturb, ragged):
     types = segments(family, ids)
     expected = output(theirs, kind, ids, keep, types)
     made = ours.model(ids, keep, types.get("token_type_ids"))
-    made, real = (  # a head gives a row a real token, or one a text
-        found[keep] if found.shape[:2] == keep.shape else found for found in (made, expected)
-    )
-    torch.testing.assert_close(made, real, atol=1e-5, rtol=1e-5)
+    # A head gives a row a real token, or one a text.
+    real, said = (x[keep] if x.shape[:2] == keep.shape else x for x in (expected, made))
+    torch.testing.assert_close(said, real, atol=1e-5, rtol=1e-5)
     assert expected.std() > 0.1  # a head that says nothing would agree with any other
     if architecture != "BertForPreTraining":  # it is written without its second head
         again = loads(architecture, tmp_path / "ours")

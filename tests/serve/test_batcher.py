@@ -151,3 +151,30 @@ def test_it_stops_after_its_work():
         return [job.told.get_nowait()["answer"] for job in jobs]
 
     assert asyncio.run(within()) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("clients, together", [(3, 99), (1, 99), (3, 1)])
+def test_who_asks_again_at_once_comes_along(clients, together):
+    sizes = []
+
+    def slow(kind, items, settings):
+        time.sleep(0.1)
+        sizes.append(len(items))
+        yield from ((n, {"answer": item}) for n, item in enumerate(items))
+
+    async def within():
+        limits = dict(waiting=9, together=together, tokens=99)
+        batcher = Batcher(slow, observe=lambda *_: None, **limits)
+        batcher.start()
+
+        async def client():
+            for _ in range(3):
+                one = job("a")
+                batcher.submit([one])
+                await last(one)
+
+        await asyncio.gather(*(client() for _ in range(clients)))
+        await batcher.stop()
+
+    asyncio.run(within())
+    assert sizes == [min(clients, together)] * (3 * clients // min(clients, together))

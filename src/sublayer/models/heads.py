@@ -144,7 +144,7 @@ class MaskedLM(nn.Module):
 
 
 class Replaced(nn.Module):
-    """How much each token looks replaced: w act(W_dense x) + b, states (N, D) -> logits (N,). Clark et al. 2020."""
+    """Of each token how much it looks replaced: w act(W_dense x) + b, (N, D) -> logits (N,). Clark et al. 2020."""
 
     def __init__(self, d_model: int, *, activation: str | Activation = "gelu") -> None:
         super().__init__()

@@ -51,6 +51,20 @@ class Embeddings(nn.Module):
         return self.dropout(x if self.norm is None else self.norm(x))
 
 
+class ProjectedEmbeddings(Embeddings):
+    """W · Embeddings(ids) + b: vectors of another width than the stream. Lan et al. 2020, section 3.1.
+
+    forward: ids (B, T) -> (B, T, d_model).
+    """
+
+    def __init__(self, vocab_size: int, width: int, *, d_model: int, **options: Any) -> None:
+        super().__init__(vocab_size, width, **options)
+        self.widen = nn.Linear(width, d_model)
+
+    def forward(self, ids: Tensor, start: int = 0, index: Tensor | None = None, types: Tensor | None = None) -> Tensor:
+        return self.widen(super().forward(ids, start, index, types))
+
+
 class BagEmbeddings(nn.Module):
     """Dropout(√d_model · (E[word] + mean E[n-grams]) + positions): a word by itself and by how it is spelt.
 
@@ -79,20 +93,6 @@ class BagEmbeddings(nn.Module):
             index = torch.arange(start, end, device=bags.device) if index is None else index
             x = x + self.positions(index, end).to(x.dtype)
         return self.dropout(x)
-
-
-class ProjectedEmbeddings(Embeddings):
-    """W · Embeddings(ids) + b: vectors of another width than the stream. Lan et al. 2020, section 3.1.
-
-    forward: ids (B, T) -> (B, T, d_model).
-    """
-
-    def __init__(self, vocab_size: int, width: int, *, d_model: int, **options: Any) -> None:
-        super().__init__(vocab_size, width, **options)
-        self.widen = nn.Linear(width, d_model)
-
-    def forward(self, ids: Tensor, start: int = 0, index: Tensor | None = None, types: Tensor | None = None) -> Tensor:
-        return self.widen(super().forward(ids, start, index, types))
 
 
 class FeatureEmbeddings(nn.Module):

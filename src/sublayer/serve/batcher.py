@@ -124,7 +124,8 @@ class Batcher:
     async def _gather(self, answered: int, took: float) -> None:
         """Who has just been answered may ask again: let them come along in the next batch, if that does not take long.
         One who is alone is not kept waiting."""
-        expected, until = len(self.waiting) + answered, time.perf_counter() + min(PAUSE * took, LONGEST_PAUSE)
+        expected = min(len(self.waiting) + answered, self.together)
+        until = time.perf_counter() + min(PAUSE * took, LONGEST_PAUSE)
         while 1 < expected > len(self.waiting) and time.perf_counter() < until:
             await asyncio.sleep(0.001)
 

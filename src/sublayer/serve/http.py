@@ -66,7 +66,7 @@ def _fastapi(service: Service) -> "FastAPI":
 def _ask(app: "FastAPI", service: Service) -> None:
     from fastapi.responses import StreamingResponse
 
-    refusals = {code: {"model": Problems} for code in (400, 401, 404, 408, 413, 415, 422, 503)}
+    refusals: dict[int | str, Any] = {code: {"model": Problems} for code in (400, 401, 404, 408, 413, 415, 422, 503)}
     shared: dict[str, Any] = {"responses": refusals, "tags": ["models"]}
 
     @app.get("/models", summary="What is served", tags=["models"], responses={401: refusals[401]})
@@ -78,12 +78,21 @@ def _ask(app: "FastAPI", service: Service) -> None:
         model = service.named(asked.model)
         return _json({"model": model, "answers": await service.answers(model, asked.texts, asked.options)})
 
-    @app.post("/stream", summary="The pieces of an answer as they are found, as server-sent events", **shared)
+    event = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
+    events: dict[int | str, Any] = {200: {"content": {"text/event-stream": {"schema": event}}}}
+
+    @app.post(
+        "/stream",
+        summary="The pieces of an answer as they are found, as server-sent events",
+        response_class=StreamingResponse,
+        tags=["models"],
+        responses={**refusals, **events},
+    )
     async def stream(asked: Text) -> Any:
-        events = await service.stream(service.named(asked.model), asked.text, asked.options)
-        first = await anext(events)  # where this fails, the status can still say so
+        found = await service.stream(service.named(asked.model), asked.text, asked.options)
+        first = await anext(found)  # where this fails, the status can still say so
         unheld = {"x-accel-buffering": "no"}  # by a proxy that gathers what it passes on
-        return StreamingResponse(_sent(first, events), headers=unheld, media_type="text/event-stream")
+        return StreamingResponse(_sent(first, found), headers=unheld, media_type="text/event-stream")
 
     @app.post("/attention", summary="What the model looks at", **shared)
     async def attention(asked: Pair) -> Any:
@@ -116,7 +125,12 @@ def _watch(app: "FastAPI", service: Service) -> None:
     async def readyz() -> Any:
         return _json({"status": "ready"}) if service.ready else _error(503, "It is ending.", retry=True)
 
-    @app.get("/metrics", summary="Counters for Prometheus", tags=["operation"], responses={401: {"model": Problems}})
+    text: dict[int | str, Any] = {
+        200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
+        401: {"model": Problems},
+    }
+
+    @app.get("/metrics", summary="Counters for Prometheus", response_class=Response, tags=["operation"], responses=text)
     async def metrics() -> Any:
         return Response(service.meters.text(), media_type=service.meters.media_type)
 

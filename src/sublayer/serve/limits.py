@@ -29,7 +29,7 @@ class Limits(BaseModel):
     reading: float = Field(10.0, gt=0, description="seconds for a request to arrive")
     patience: float = Field(30.0, gt=0, description="seconds that a text waits for its turn; then 503 and Retry-After")
     sending: float = Field(30.0, gt=0, description="seconds without a reader before a connection is cut")
-    finishing: float = Field(30.0, gt=0, description="seconds for the requests in hand once the server is to end")
+    finishing: int = Field(30, ge=1, description="seconds for the requests in hand once the server is to end")
 
 
 def read_limits(settings: Sequence[str]) -> Limits:

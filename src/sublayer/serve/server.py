@@ -46,7 +46,7 @@ def run(app: App, bound: socket.socket, limits: Limits) -> None:
         access_log=False,
         log_config=None,
         server_header=False,
-        timeout_graceful_shutdown=int(limits.finishing),
+        timeout_graceful_shutdown=limits.finishing,
         backlog=limits.connections,
     )
     logging.getLogger("uvicorn").setLevel(logging.WARNING)

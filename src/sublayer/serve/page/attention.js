@@ -75,7 +75,7 @@ export class Picture {
     const width = Math.max(...places.map(({ width }) => width));
     figure.setAttribute("width", width);
     [above, below].forEach((tokens, i) => tokens.forEach((token, n) => {
-      places[i].centres[n] += (width - places[i].width) / 2;
+      places[i].centres[n] += (width - places[i].width) * (tokens.length > 1 ? n / (tokens.length - 1) : 0.5);
       token.setAttribute("transform", `translate(${places[i].centres[n]} 0)`);
     }));
     this.paths = table.flatMap((row, t) => row.map((weight, s) => {

@@ -100,10 +100,11 @@ export class TranslateView {
       input.addEventListener("change", () => this.choose(number));
       const bar = el("i", { class: "bar", "aria-hidden": "true" });
       bar.style.setProperty("--w", most > least ? 0.04 + (0.96 * ((answer.score ?? least) - least)) / (most - least) : 1);
-      const score = el("span", { class: "number" }, answer.score === null ? "–" : answer.score.toFixed(2));
+      const score = el("span", { class: "number", title: say("score") }, answer.score === null ? "–" : answer.score.toFixed(2));
       return el("li", {}, el("label", {}, input, el("span", { class: "said", dir: "auto" }, answer.text || say("empty")), bar, score));
     });
-    return el("fieldset", { class: "list" }, el("legend", { class: "over", "data-word": "answers" }, say("answers")), el("ol", {}, ...rows));
+    const title = this.asked.options.temperature ? "drawn" : "answers";
+    return el("fieldset", { class: "list" }, el("legend", { class: "over", "data-word": title }, say(title)), el("ol", {}, ...rows));
   }
 
   choose(number) {

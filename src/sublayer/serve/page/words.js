@@ -1,7 +1,7 @@
 // The page's own words. Whatever the server says stays as it is.
 const WORDS = {
   en: {
-    title: "Sublayer", skip: "To the answer", model: "Model", text: "Text", key: "Key of this server",
+    skip: "To the answer", model: "Model", text: "Text", key: "Key of this server",
     ask: "Answer", stop: "Stop", hint: "Enter answers, Shift+Enter starts a new line.", answer: "Answer",
     nothing: "Type a text, and what {model} makes of it stands here.",
     working: "…", took: "{seconds} s", tokens: "{count} tokens", cut: "cut at the longest length",
@@ -12,16 +12,15 @@ const WORDS = {
     aboutDraw: "tokens drawn by chance", beam: "Beam", nbest: "Answers", temperature: "Temperature", top_p: "Top-p", seed: "Seed",
     more: "What comes and what does not", prefix: "Begins with", require: "Holds", forbid: "Does not hold",
     several: "several: with commas between",
-    answers: "Answers, the best first", score: "score", probability: "probability", pieces: "Tokens of the answer, and how likely each was",
+    answers: "Answers, the best first", drawn: "Answers as they were drawn", score: "score", probability: "probability", pieces: "Tokens of the answer, and how likely each was",
     attention: "What the model looks at", looking: "Which attention", layer: "Layer", head: "Head", mean: "mean of heads", view: "View",
     lines: "Lines", grid: "Grid", encoder: "Text on text", decoder: "Answer on answer", cross: "Answer on text",
     linesLabel: "Lines between what is looked at, above, and what looks, below", gridLabel: "Each row: what this token looks at",
     pick: "Point at a token, or reach it with the arrow keys, to see its lines alone.",
     looksAt: "{token} looks at {others}", seenBy: "{token} is looked at by {others}", nobody: "nothing",
-    weight: "weight", chooses: "of answer {number}: {text}",
   },
   zh: {
-    title: "Sublayer", skip: "跳到答案", model: "模型", text: "文本", key: "本服务的密钥",
+    skip: "跳到答案", model: "模型", text: "文本", key: "本服务的密钥",
     ask: "回答", stop: "停止", hint: "Enter 回答，Shift+Enter 换行。", answer: "答案",
     nothing: "输入一段文本，{model} 的答案会显示在这里。",
     working: "…", took: "{seconds} 秒", tokens: "{count} 个 token", cut: "到最大长度被截断",
@@ -32,13 +31,12 @@ const WORDS = {
     aboutDraw: "按概率随机抽取 token", beam: "束宽", nbest: "答案数", temperature: "温度", top_p: "Top-p", seed: "种子",
     more: "必须出现与不许出现", prefix: "开头是", require: "包含", forbid: "不含",
     several: "多个之间用逗号隔开",
-    answers: "候选答案，最好的在前", score: "得分", probability: "概率", pieces: "答案的 token 及各自的概率",
+    answers: "候选答案，最好的在前", drawn: "抽取到的答案", score: "得分", probability: "概率", pieces: "答案的 token 及各自的概率",
     attention: "模型在看哪里", looking: "哪一种注意力", layer: "层", head: "头", mean: "各头平均", view: "视图",
     lines: "连线", grid: "网格", encoder: "文本看文本", decoder: "答案看答案", cross: "答案看文本",
     linesLabel: "上行是被看的，下行是在看的，之间以线相连", gridLabel: "每一行：这个 token 在看什么",
     pick: "指向一个 token，或用方向键移到它，只显示它的连线。",
     looksAt: "{token} 在看 {others}", seenBy: "看 {token} 的有 {others}", nobody: "（无）",
-    weight: "权重", chooses: "第 {number} 个答案：{text}",
   },
 };
 
