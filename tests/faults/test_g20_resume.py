@@ -6,7 +6,7 @@ import pytest
 import torch
 from tests.runs import Heard, tiny_recipe, words, write_pairs
 
-from sublayer.tasks import fit as fitting
+from sublayer.tasks import translating
 from sublayer.tasks.fit import fit
 
 
@@ -37,14 +37,14 @@ def run(recipe, folder, monkeypatch, *, dies=None, resume=False):
     """The line numbers of every batch that was made; what was told."""
     made = []
 
-    class Watched(fitting._Encoded):
+    class Watched(translating._Pairs):
         def make(self, rows):
             made.append(rows)
             return super().make(rows)
 
     heard = Heard() if dies is None else Dies(dies)
     with monkeypatch.context() as patch:
-        patch.setattr(fitting, "_Encoded", Watched)
+        patch.setattr(translating, "_Pairs", Watched)
         try:
             fit(recipe, folder, heard, resume=resume)
         except KeyboardInterrupt:

@@ -63,7 +63,9 @@ DISTILBERT = Family(
         "DistilBertModel": Head(),
         "DistilBertForMaskedLM": Head({"head.kind": "masked-lm"}, rules=MASKED_LM),
         "DistilBertForSequenceClassification": Head(
-            {"head.kind": "classes", "head.activation": "relu"}, (LABEL_COUNT, CLASSES_DROPOUT), CLASSES
+            {"head.kind": "classes", "head.pool": "first", "head.activation": "relu"},
+            (LABEL_COUNT, CLASSES_DROPOUT),
+            CLASSES,
         ),
         "DistilBertForTokenClassification": Head(
             {"head.kind": "token-classes"}, (LABEL_COUNT, TOKEN_DROPOUT), (CLASSIFIER,)

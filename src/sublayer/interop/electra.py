@@ -41,7 +41,9 @@ ELECTRA = Family(
             {"head.kind": "replaced"}, (Field("hidden_act", "head.activation", "gelu", ACTIVATION),), DISCRIMINATOR
         ),
         "ElectraForMaskedLM": Head({"head.kind": "masked-lm", "head.activation": "gelu"}, rules=GENERATOR),
-        "ElectraForSequenceClassification": Head({"head.kind": "classes", "head.activation": "gelu"}, LABELS, CLASSES),
+        "ElectraForSequenceClassification": Head(
+            {"head.kind": "classes", "head.pool": "first", "head.activation": "gelu"}, LABELS, CLASSES
+        ),
         "ElectraForTokenClassification": Head({"head.kind": "token-classes"}, LABELS, (CLASSIFIER,)),
         "ElectraForQuestionAnswering": SPAN,
     },

@@ -28,7 +28,9 @@ def _heads(name: str) -> Mapping[str, Head]:
             {"head.kind": "pooler"}, rules=POOLER, needs="roberta.pooler.dense.weight", otherwise=Head()
         ),
         f"{name}ForMaskedLM": Head({"head.kind": "masked-lm", "head.activation": "gelu"}, rules=MASKED_LM),
-        f"{name}ForSequenceClassification": Head({"head.kind": "classes"}, LABELS, CLASSES),
+        f"{name}ForSequenceClassification": Head(
+            {"head.kind": "classes", "head.pool": "first", "head.activation": "tanh"}, LABELS, CLASSES
+        ),
         f"{name}ForTokenClassification": Head({"head.kind": "token-classes"}, LABELS, (CLASSIFIER,)),
         f"{name}ForQuestionAnswering": SPAN,
     }
