@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial, reduce
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from zlib import crc32
 
@@ -89,7 +91,7 @@ def _train(ready: Prepared, out: Path, listener: Listener, world: World, checkpo
         _limits(train),
         folder=out,
         listener=Listeners(heard),
-        validate=_validation(ready, out),
+        validate=_validation(ready, out, world),
         watch=Watch(train.metric, train.measures[train.metric].higher_is_better, train.patience),
         world=world,
     )
@@ -108,11 +110,17 @@ def _train(ready: Prepared, out: Path, listener: Listener, world: World, checkpo
     return task
 
 
-def _validation(ready: Prepared, out: Path) -> Callable[[], dict[str, float]] | None:
+def _validation(ready: Prepared, out: Path, world: World) -> Callable[[], dict[str, float]] | None:
+    """Each process validates, since a model in parts needs all of them; the first one keeps the samples."""
     if ready.valid is None:
         return None
     items = ready.valid.items
-    return lambda: ready.job.validate(ready.task, items, ready.recipe, out)
+
+    def validate() -> dict[str, float]:
+        with nullcontext(out) if world.rank == 0 else TemporaryDirectory() as folder:
+            return ready.job.validate(ready.task, items, ready.recipe, Path(folder))
+
+    return validate
 
 
 def _digest(items: Corpus[Any]) -> int:

@@ -143,7 +143,7 @@ class Trainer:
         """Whether the run has waited long enough for a better one."""
         assert self.validate is not None
         with self.world.whole():
-            metrics = self.world.agreed(self.validate() if self.world.rank == 0 else None)
+            metrics = self.world.agreed(self.validate())
         self.model.train()
         score = metrics[self.watch.metric]
         if self.watch.better(score, self.at.best):
