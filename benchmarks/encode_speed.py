@@ -44,8 +44,8 @@ def texts(kind: str, count: int, rng: np.random.Generator) -> list[list[int]]:
     return [[START, *rng.integers(FIRST, LAST, n - 2).tolist(), END] for n in lengths]
 
 
-def packed(quantize: Any = None) -> Encode:
-    body = sublayer.from_pretrained(FOLDER).model.body.for_inference(quantize=quantize)
+def packed() -> Encode:
+    body = sublayer.from_pretrained(FOLDER).model.body.for_inference()
 
     def encode(rows: Texts) -> Tensor:
         states = encode_texts(body, rows)
@@ -117,7 +117,6 @@ def peers(threads: int) -> dict[str, Encode]:
         runtime = onnx(theirs, Path(folder), threads)
     return {
         "sublayer packed": packed(),
-        "sublayer packed int8": packed("int8"),
         "transformers, as given": padded(theirs, by_length=False),
         "transformers, sorted": padded(theirs, by_length=True),
         "ONNX Runtime, sorted": padded(runtime["fp32"], by_length=True),
@@ -150,14 +149,13 @@ def report(speeds: dict[tuple[str, str], list[float]], encoders: dict[str, Encod
     exact = encoders["transformers, sorted"](rows)
     lines = []
     for kind, name in speeds:
-        ours = speeds[kind, "sublayer packed int8" if "int8" in name else "sublayer packed"]
-        lead = [a / b for a, b in zip(ours, speeds[kind, name], strict=True)]
+        lead = [a / b for a, b in zip(speeds[kind, "sublayer packed"], speeds[kind, name], strict=True)]
         apart = float((encoders[name](rows) - exact).abs().max())
         lines.append((f"{kind}: {name}", spread(speeds[kind, name], ",.0f"), spread(lead), f"{apart:.1e}"))
     header = (
         "work: encoder",
         "tokens/s (one: calls/s)",
-        "sublayer of its kind ÷ this row",
+        "sublayer ÷ this row",
         "furthest from transformers",
     )
     return table(header, lines)

@@ -7,21 +7,16 @@ from zlib import crc32
 
 import torch
 
-from sublayer.data.batch import pad
 from sublayer.generate import Draw, Guided, stream
 from sublayer.generate.decoding import hypothesis
 from sublayer.generate.stop_strings import cut
 from sublayer.generate.stream import likeliest
-from sublayer.models.decoding import TranslationDecoding
-from sublayer.nn import Mask
 from sublayer.serve.door import Event
 from sublayer.tasks.base import Prediction
 from sublayer.tasks.rules import rules_of
 from sublayer.tasks.search import Search
-from sublayer.tasks.searching import length_rule, longest_answers
+from sublayer.tasks.searching import decoding_of, length_rule, longest_answers, never
 from sublayer.tasks.translate import Translate
-
-HALF = "\ufffd"  # what the first bytes of a character read as
 
 
 @torch.inference_mode()
@@ -37,9 +32,7 @@ def writes(task: Translate, texts: Sequence[str], search: Search) -> Iterator[tu
     target, ids = task.target, task.source.encode_batch([texts[number] for number in read])
     longest = longest_answers(task, ids, search)
     rules, _ = rules_of(target, ids, search, longest)
-    source, lengths = pad([[*row, task.source.eos] for row in ids], task.source.pad)
-    mask = Mask.lengths(lengths.to(task.device)) if int(lengths.min()) < source.size(1) else None
-    decoding = TranslationDecoding(task.model, source.to(task.device), mask)
+    decoding = decoding_of(task, ids)
     start = torch.full((len(ids), 1), target.bos, device=task.device)
     keys = [crc32(repr(list(row)).encode()) for row in ids]
     drawn = {name: getattr(search, name) for name in ("seed", "temperature", "top_k", "top_p", "min_p")}
@@ -49,7 +42,7 @@ def writes(task: Translate, texts: Sequence[str], search: Search) -> Iterator[tu
         eos=target.eos,
         max_len=longest,
         choose=Draw(keys=keys, **drawn) if search.temperature else likeliest,
-        never=(target.pad, target.unk, target.bos),
+        never=never(target, search),
     )
     limits = longest.tolist()
     going = set(read)
@@ -80,9 +73,8 @@ class Written:
     def _more(self, end: bool) -> str:
         """What may be shown now. The beginning of a character, or of a stop string, waits for what follows."""
         stops = self.search.stop_strings
-        text = cut(self.target.decode(self.tokens), stops)
+        text = cut(self.target.decode(self.tokens) if end else self.target.settled(self.tokens), stops)
         if not end:
-            text = text.rstrip(HALF)
             held = max((n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])), default=0)
             text = text[: len(text) - held]
         if not text.startswith(self.shown):
@@ -93,12 +85,4 @@ class Written:
 
     def whole(self) -> Prediction:
         found = hypothesis(self.tokens, self.logps, self.target.eos, length_rule(self.search))
-        pieces = [self.target.piece(token) for token in found.tokens]
-        return Prediction(
-            text=cut(self.target.decode(found.tokens), self.search.stop_strings),
-            score=found.score,
-            logp=found.logp,
-            tokens=(*pieces, *(["</s>"] if found.finished else [])),
-            token_logps=found.token_logps,
-            finished=found.finished,
-        )
+        return Prediction.of(found, self.target, self.search.stop_strings)
