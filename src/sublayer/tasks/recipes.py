@@ -8,11 +8,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 
 from sublayer.evaluate import LABEL_METRICS, LOSS, TAG_METRICS, TEXT_METRICS, Metric
-from sublayer.models.config import ModelConfig
 from sublayer.tasks import sections
 from sublayer.tasks.recipe import Recipe
 from sublayer.tasks.search import Search
-from sublayer.tasks.sections import AnyRecipe, OneFile, Section, Words, listed
+from sublayer.tasks.sections import AnyModel, AnyRecipe, OneFile, Section, Words, listed
 
 Columns = Annotated[list[int], Field(min_length=2, max_length=3)]
 
@@ -51,7 +50,7 @@ class ClassifyRecipe(AnyRecipe):
     data: LabelledData = LabelledData()
     text: Words = Words()
     labels: Labels = Labels()
-    model: ModelConfig | None = None
+    model: AnyModel | None = None
     head: Head = Head()
     train: LabelTrain | None = None
 
@@ -80,7 +79,7 @@ class TagRecipe(AnyRecipe):
     task: Literal["tag"] = "tag"
     data: TaggedData = TaggedData()
     text: Words = Words()
-    model: ModelConfig | None = None
+    model: AnyModel | None = None
     train: TagTrain | None = None
 
 
@@ -118,7 +117,7 @@ class CompleteRecipe(AnyRecipe):
     task: Literal["complete"] = "complete"
     data: PlainData = PlainData()
     text: Characters = Characters()
-    model: ModelConfig | None = None
+    model: AnyModel | None = None
     train: CompleteTrain | None = None
     search: Search = Search(temperature=0.8, max_ratio=0.0, max_extra=200)
 
