@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ from sublayer.models.store import plain, save_tensors, tied
 from sublayer.text import PretrainedTokenizer
 from sublayer.text.published import read_tokenizer
 
+WRITING = "generation_config.json"
+
 
 @dataclass(frozen=True)
 class Pretrained:
@@ -30,6 +32,7 @@ class Pretrained:
     tokenizer  None where the folder holds none that can be read
     theirs     config.json as it came
     left_out   their tensors that the model has no place for: heads of other tasks
+    writing    generation_config.json as it came: what an answer begins and ends with, among others
     """
 
     model: Model
@@ -39,6 +42,7 @@ class Pretrained:
     head: Head
     theirs: Mapping[str, Any]
     left_out: tuple[str, ...]
+    writing: Mapping[str, Any] = field(default_factory=dict)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """config.json, model.safetensors and the tokenizer, as transformers reads them. Tied tensors stand there once.
@@ -56,6 +60,8 @@ class Pretrained:
             tensors = self.family.bare(tensors)
         save_tensors(tensors, folder / SAFE, {"format": "pt"})
         write_json(folder / "config.json", settings)
+        if self.writing:
+            write_json(folder / WRITING, dict(self.writing))
         write_modules(folder, self.config)
         if self.tokenizer is not None:
             self.tokenizer.save_pretrained(folder)
@@ -83,7 +89,8 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
     table = family.table(head)
     load(model, table, tensors, str(folder))
     left_out = tuple(sorted(tensors.keys() - table.needed(tensors).keys()))
-    return Pretrained(model.eval(), config, read_tokenizer(folder), family, head, theirs, left_out)
+    writing = read_json(folder / WRITING) if (folder / WRITING).is_file() else {}
+    return Pretrained(model.eval(), config, read_tokenizer(folder), family, head, theirs, left_out, writing)
 
 
 def _family(theirs: Mapping[str, Any]) -> Family:
