@@ -26,6 +26,16 @@ def test_encoder(tiny, position, ragged):
     compiled_equals(model, ids, ragged([6, 4]), backend="eager")
 
 
+def test_disentangled_encoder_compiled_and_exported(tiny, ragged):
+    distances = {"kind": "disentangled", "buckets": 6, "max_distance": 20, "norm": True}
+    model, ids = tiny("encoder", position=distances), torch.randint(13, (2, 7))
+    compiled_equals(model, ids, ragged([7, 4]), backend="eager")
+    free = {0: Dim("batch", min=1, max=64), 1: Dim("length", min=2, max=32)}
+    program = torch.export.export(model, (ids, ragged([7, 4])), dynamic_shapes=(free, free), strict=False).module()
+    ids, keep = torch.randint(13, (4, 13)), ragged([13, 2, 7, 1])
+    torch.testing.assert_close(program(ids, keep)[keep], model(ids, keep)[keep], atol=1e-5, rtol=0)
+
+
 def test_training_step(tiny, ragged):
     model, keep = tiny("encoder", position="relative", kernel="eager", dropout=0.0).train(), ragged([6, 4])
     ids = torch.randint(13, (2, 6))

@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from sublayer.errors import ConfigError
 from sublayer.models import ModelConfig
-from sublayer.models.attending import BIASED, TURNED
+from sublayer.models.attending import BIASED, DISENTANGLED, TURNED
 from sublayer.models.build import ADDED
 from sublayer.models.config import KINDS
 from sublayer.models.heads import HEADS
@@ -94,11 +94,21 @@ def test_the_names_are_those_that_build_knows():
     assert KINDS == {
         "ffn": tuple(FEEDFORWARDS),
         "norm": tuple(NORMS),
-        "position": (*ADDED, *TURNED, *BIASED, "none"),
+        "position": (*ADDED, *TURNED, *BIASED, DISENTANGLED, "none"),
         "kernel": tuple(KERNELS),
         "head": ("none", *HEADS),
     }
     assert typing.get_args(ModelConfig.model_fields["activation"].annotation) == tuple(ACTIVATIONS)
+
+
+def test_disentangled_positions_have_options_of_their_own():
+    far = {"kind": "disentangled", "buckets": 2, "terms": ["c2p", "p2p"], "spread": 1}
+    assert told(architecture="decoder", position=far) == [
+        "position 'disentangled' is for an encoder, and the architecture is 'decoder'",
+        "position.buckets: Input should be greater than or equal to 4, not 2",
+        "position.terms.1: Input should be 'c2p' or 'p2c', not 'p2p'",
+        "position.spread: Extra inputs are not permitted, not 1",
+    ]
 
 
 def test_what_is_for_encoders_is_refused_elsewhere():

@@ -19,6 +19,8 @@ MODERN = dict(
     pad_token_id=0,
 )
 MODERN["num_hidden_layers"] = 3
+DISENTANGLED = dict(max_position_embeddings=20, relative_attention=True, position_biased_input=False)
+LIKE_V3 = dict(position_buckets=4, norm_rel_ebd="layer_norm", share_att_key=True, pos_att_type=["p2c", "c2p"])
 CONFIGS = {
     "ModernBert": transformers.ModernBertConfig(**MODERN),
     "Bert": transformers.BertConfig(**SIZES, max_position_embeddings=20),
@@ -28,6 +30,8 @@ CONFIGS = {
     "DistilBert": transformers.DistilBertConfig(
         vocab_size=29, dim=16, n_layers=2, n_heads=4, hidden_dim=24, max_position_embeddings=20, initializer_range=0.2
     ),
+    "Deberta": transformers.DebertaConfig(**SIZES, **DISENTANGLED, pos_att_type="p2c|c2p"),
+    "DebertaV2": transformers.DebertaV2Config(**SIZES, **DISENTANGLED, **LIKE_V3),
     "Electra": transformers.ElectraConfig(**SIZES, max_position_embeddings=20, embedding_size=8),
 }
 OUTPUTS = {

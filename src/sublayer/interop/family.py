@@ -25,6 +25,7 @@ class Head:
     fields  settings of theirs that are its own
     needs   a tensor that a file must hold, else it has the head `otherwise`
     unlike  … and which must not be a copy of this one
+    says    settings of theirs by which their library knows it
     """
 
     fixed: Mapping[str, Any] = field(default_factory=dict)
@@ -32,6 +33,7 @@ class Head:
     rules: tuple[Rule, ...] = ()
     needs: str | None = None
     unlike: str | None = None
+    says: Mapping[str, Any] = field(default_factory=dict)
     otherwise: Head | None = None
 
     def chosen(self, tensors: Tensors) -> Head:
@@ -109,7 +111,7 @@ class Family:
         ConfigError with every setting that such a model cannot have.
         """
         if came.get("model_type") == self.model_type and self.config(came, head) == config:
-            return dict(came)
+            return {**came, **head.says}
         ours = config.model_dump(mode="json")
         made = write((*self.fields, *head.fields), ours)
         back = dict(flat(self.config(made, head).model_dump(mode="json")))
@@ -120,21 +122,22 @@ class Family:
         ]
         if problems:
             raise ConfigError(listing(f"No {self.model_type} model can be written from this one:", problems))
-        return {**came, **made, "model_type": self.model_type}
+        return {**came, **made, **head.says, "model_type": self.model_type}
 
-    def table(self, head: Head) -> Table:
+    def table(self, head: Head, config: ModelConfig) -> Table:
         """Every tensor of theirs in a model with this head; those of other heads are ignored."""
         own = {rule.theirs for rule in (*self.rules, *head.rules)}
-        others = {rule.theirs for other in self.heads.values() for rule in other.rules} - own
+        others = self._tops() - own
         body = "body." if head.fixed.get("head.kind", "none") != "none" else ""
         rules = Table(self.rules).under("", body) + head.rules
+        rules = tuple(rule.of_heads(config.num_heads) for rule in rules)
         return Table(rules, ignore=(*self.ignore, *sorted(others)))
 
     def named(self, tensors: Tensors) -> dict[str, Tensor]:
         """The tensors of a file under the names of the tables."""
         renamed: dict[str, Tensor] = {}
         bare = not any(name.startswith(self.prefix) for name in tensors)
-        tops = {rule.theirs for head in self.heads.values() for rule in head.rules}
+        tops = self._tops()
         for name, tensor in tensors.items():
             top = any(found(template, name) is not None for template in tops)
             full = self.prefix + name if bare and not top else name
@@ -146,6 +149,11 @@ class Family:
                 )
             renamed[full] = tensor
         return renamed
+
+    def _tops(self) -> set[str]:
+        """Names of theirs above the body, in any of the heads."""
+        heads = [one for head in self.heads.values() for one in (head, head.otherwise) if one is not None]
+        return {rule.theirs for head in heads for rule in head.rules}
 
     def bare(self, tensors: Tensors) -> dict[str, Tensor]:
         """The other way for a file of the body alone."""

@@ -55,7 +55,7 @@ class Pretrained:
         settings = self.family.settings(self.config, self.head, self.theirs) | {"architectures": [architecture]}
         state = {plain(name): x for name, x in self.model.state_dict().items()}
         once = {names[0]: state[names[0]] for names in tied(self.model)}
-        tensors = invert(self.family.table(self.head), once)
+        tensors = invert(self.family.table(self.head, self.config), once)
         if architecture == self.family.base:
             tensors = self.family.bare(tensors)
         save_tensors(tensors, folder / SAFE, {"format": "pt"})
@@ -86,7 +86,7 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
     head = (sentence_head(folder) or family.head(architecture)).chosen(tensors)
     config = family.config(theirs, head)
     model = outline(config)
-    table = family.table(head)
+    table = family.table(head, config)
     load(model, table, tensors, str(folder))
     left_out = tuple(sorted(tensors.keys() - table.needed(tensors).keys()))
     writing = read_json(folder / WRITING) if (folder / WRITING).is_file() else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
 
@@ -81,6 +81,23 @@ class Row:
         return ours[0][None]
 
 
+@dataclass(frozen=True)
+class PerHead:
+    """Theirs holds head after head, and of each head the rows of `parts` of ours.
+
+    heads  set by a family, which knows how many a model has
+    """
+
+    parts: int
+    heads: int = 1
+
+    def split(self, theirs: Tensor) -> Sequence[Tensor]:
+        return [part.flatten(0, 1) for part in theirs.unflatten(0, (self.heads, -1)).tensor_split(self.parts, 1)]
+
+    def join(self, ours: Sequence[Tensor]) -> Tensor:
+        return torch.cat([part.unflatten(0, (self.heads, -1)) for part in ours], 1).flatten(0, 1)
+
+
 COPY = Copy()
 TRANSPOSED = Transposed()
 
@@ -97,6 +114,14 @@ class Rule:
     def names(self) -> tuple[str, ...]:
         return (self.ours,) if isinstance(self.ours, str) else self.ours
 
+    def of_heads(self, heads: int) -> Rule:
+        """The same for a model with so many heads."""
+        return (
+            replace(self, transform=PerHead(self.transform.parts, heads))
+            if isinstance(self.transform, PerHead)
+            else self
+        )
+
 
 @dataclass(frozen=True)
 class Table:
@@ -110,6 +135,10 @@ class Table:
         return tuple(
             Rule(theirs + rule.theirs, tuple(ours + name for name in rule.names), rule.transform) for rule in self.rules
         )
+
+    def knows(self, ours: str) -> bool:
+        """Whether a tensor of ours has a place there."""
+        return any(found(name, ours) is not None for rule in self.rules for name in rule.names)
 
     def needed(self, theirs: Tensors) -> dict[str, Tensor]:
         """Their tensors without the ignored ones."""
@@ -154,7 +183,9 @@ def load(model: nn.Module, table: Table, theirs: Tensors, origin: str = "The oth
 
     CheckpointError, in their names, with every leftover, hole and wrong shape; the model then stays as it was.
     """
-    wanted = invert(table, {plain(name): x.to("meta") for name, x in model.state_dict().items()})
+    twins = {name for names in tied(model) for name in names[1:] if not table.knows(name)}
+    state = {plain(name): x.to("meta") for name, x in model.state_dict().items()}
+    wanted = invert(table, {name: x for name, x in state.items() if name not in twins})
     given = table.needed(theirs)
     here = convert(table, {name: x for name, x in given.items() if name in wanted}).keys()
     held = {name for names in tied(model) if not here.isdisjoint(names) for name in names}

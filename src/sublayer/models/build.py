@@ -6,7 +6,16 @@ from typing import Any
 from torch import nn
 
 from sublayer.errors import ConfigError
-from sublayer.models.attending import BIASED, TURNED, attention, by_layer, self_attention, stack_bias
+from sublayer.models.attending import (
+    BIASED,
+    DISENTANGLED,
+    TURNED,
+    attention,
+    by_layer,
+    distances,
+    self_attention,
+    stack_bias,
+)
 from sublayer.models.config import ModelConfig
 from sublayer.models.decoder import CausalLM
 from sublayer.models.encoder import EncoderModel
@@ -15,8 +24,10 @@ from sublayer.models.parts import FEEDFORWARDS, NORMS, Factory, factory
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import (
     BagEmbeddings,
+    ConvolvedLayer,
     Decoder,
     DecoderLayer,
+    DisentangledEncoder,
     Embeddings,
     Encoder,
     EncoderLayer,
@@ -27,6 +38,7 @@ from sublayer.nn import (
     ScaledLinear,
     Sinusoidal,
     SublayerConnection,
+    WidenedEmbeddings,
     init,
 )
 
@@ -74,7 +86,9 @@ def _embed(config: ModelConfig, vocab: int, side: str = "source") -> nn.Module:
     added: nn.Module | None = None
     if kind == "learned":
         added = factory("model.position", config.position, ADDED)(config.max_len, width)
-    elif kind not in (*TURNED, *BIASED, "none"):
+    elif kind == DISENTANGLED and config.position.options.get("absolute"):
+        added = Learned(config.max_len, width)
+    elif kind not in (*TURNED, *BIASED, DISENTANGLED, "none"):
         added = factory("model.position", config.position, {**ADDED, **TURNED, **BIASED})(width)
     if side == "source" and config.bags:
         return BagEmbeddings(vocab, config.d_model, positions=added, dropout=config.dropout)
@@ -82,14 +96,15 @@ def _embed(config: ModelConfig, vocab: int, side: str = "source") -> nn.Module:
         return FeatureEmbeddings(
             vocab, config.d_model, first_feature=config.first_feature, positions=added, dropout=config.dropout
         )
-    make = Embeddings if width == config.d_model else partial(ProjectedEmbeddings, d_model=config.d_model)
+    wider = WidenedEmbeddings if about.widened_first else ProjectedEmbeddings
+    make = Embeddings if width == config.d_model else partial(wider, d_model=config.d_model)
     return make(
         vocab,
         width,
         positions=added,
         scale=about.scale,
         token_types=about.token_types,
-        norm=_norm(config)(width) if about.norm else None,
+        norm=_norm(config)(config.d_model if about.widened_first else width) if about.norm else None,
         dropout=config.dropout,
     )
 
@@ -113,6 +128,11 @@ def _encoder(config: ModelConfig) -> Encoder:
     ]
     if not config.first_norm:
         layers[0].sublayer_attn.norm = nn.Identity()
+    if config.convolution.width:
+        beside = config.convolution.model_dump() | {"norm": _norm(config)}
+        layers[0] = ConvolvedLayer(config.d_model, layers[0], config.dropout, **beside)
+    if (positions := distances(config)) is not None:
+        return DisentangledEncoder(layers, _last(config), positions=positions)
     return Encoder(layers, _last(config), bias=stack_bias(config, bidirectional=True))
 
 

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from sublayer.errors import ConfigError, listing, nearest
+from sublayer.models.sections import Activation, AttentionConfig, Convolution, Distances, EmbeddingConfig, LocalLayers
 
 KINDS = {
     "ffn": ("feedforward", "glu", "geglu", "swiglu"),
     "norm": ("layernorm", "rmsnorm"),
-    "position": ("sinusoidal", "fairseq", "learned", "rotary", "relative", "layer-relative", "alibi", "none"),
+    "position": tuple("sinusoidal fairseq learned rotary relative layer-relative alibi disentangled none".split()),
     "kernel": ("fused", "eager", "local", "linear"),
     "head": ("none", "masked-lm", "replaced", "pooler", "classes", "token-classes", "span", "sentence"),
 }
@@ -37,38 +38,6 @@ def _part(value: Any) -> Any:
 NamedPart = Annotated[Part, BeforeValidator(_part, json_schema_input_type=str | Part)]
 
 
-class EmbeddingConfig(BaseModel):
-    """What stands between token ids and the stream, beside positions."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    scale: float | None = Field(None, gt=0, description="what token vectors are multiplied by; √d_model by default")
-    token_types: int = Field(0, ge=0, description="segment vectors, 0 for none")
-    norm: bool = Field(False, description="a norm at the end")
-    width: int | None = Field(None, ge=1, description="of the vectors, widened to d_model after the norm; d_model")
-
-
-class AttentionConfig(BaseModel):
-    """How attention differs from d_model / num_heads numbers a head, scores / √d_k and one setting for all biases."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    width: int | None = Field(None, ge=1, description="of a head; d_model / num_heads by default")
-    scale: float | None = Field(None, gt=0, description="what scores are multiplied by; 1 / √width by default")
-    bias: bool | None = Field(None, description="in the maps to queries, keys and values; as the model's by default")
-    out_bias: bool | None = Field(None, description="in the map after the heads; as the model's by default")
-
-
-class LocalLayers(BaseModel):
-    """Layers of an encoder that see only what is near: all but every n-th, counted from the first."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    every: int = Field(3, ge=1, description="layers 0, every, 2 · every, … see the whole text")
-    window: int = Field(64, ge=0, description="how many positions away the others see, on each side")
-    theta: float = Field(10000.0, gt=0, description="of their rotary positions")
-
-
 class ModelConfig(BaseModel):
     """Sizes and parts of a model. All that is wrong is told at once, as one ConfigError."""
 
@@ -85,15 +54,13 @@ class ModelConfig(BaseModel):
     d_ff: int | None = Field(None, ge=1, description="hidden width of the feed-forward network; 4 · d_model")
     dropout: float = Field(0.1, ge=0, lt=1, description="on sublayers, embeddings and the feed-forward network")
     attention_dropout: float = Field(0.0, ge=0, lt=1, description="on attention weights; slower where it is not 0")
-    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"] = Field(
-        "relu", description="of the feed-forward network"
-    )
+    activation: Activation = Field("relu", description="of the feed-forward network")
     ffn: NamedPart = Field(Part(kind="feedforward"), description="feedforward, glu, geglu, swiglu")
     norm: NamedPart = Field(Part(kind="layernorm"), description="layernorm, rmsnorm")
     norm_first: bool = Field(True, description="pre-norm; false for post-norm, the original")
     position: NamedPart = Field(
         Part(kind="sinusoidal"),
-        description="sinusoidal, fairseq, learned, rotary, relative, layer-relative, alibi, none",
+        description="sinusoidal, fairseq, learned, rotary, relative, layer-relative, alibi, disentangled, none",
     )
     kernel: NamedPart = Field(
         Part(kind="fused"), description="fused, eager; of self-attention alone: local (window), linear"
@@ -101,6 +68,7 @@ class ModelConfig(BaseModel):
     attention: AttentionConfig = AttentionConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     local_layers: LocalLayers | None = Field(None, description="of an encoder with rotary positions; none by default")
+    convolution: Convolution = Convolution()
     first_norm: bool = Field(True, description="whether a pre-norm encoder's first attention has a norm before it")
     max_len: int = Field(512, ge=1, description="longest sequence where positions are learned")
     bias: bool = Field(True, description="in the linear maps of attention and feed-forward network")
@@ -159,13 +127,27 @@ class ModelConfig(BaseModel):
                 "local_layers are those of an encoder with rotary positions, and architecture is "
                 f"{self.architecture!r}, position {self.position.kind!r}: leave them out"
             )
+        if self.position.kind == "disentangled":
+            found += self._disentangled()
         if self.kernel.kind == "linear":
             found += self._against_linear()
         return found
 
+    def _disentangled(self) -> list[str]:
+        found = []
+        if self.architecture != "encoder":
+            found.append(f"position 'disentangled' is for an encoder, and the architecture is {self.architecture!r}")
+        try:
+            Distances(**self.position.options)
+        except ValidationError as error:
+            found += [
+                f"position.{'.'.join(map(str, e['loc']))}: {e['msg']}, not {e['input']!r}" for e in error.errors()
+            ]
+        return found
+
     def _against_linear(self) -> list[str]:
         found = []
-        if self.position.kind in ("relative", "layer-relative", "alibi"):
+        if self.position.kind in ("relative", "layer-relative", "alibi", "disentangled"):
             found.append(
                 f"position {self.position.kind!r} adds to scores, and kernel 'linear' computes none: "
                 "choose 'sinusoidal', 'learned', 'rotary' or 'none', or kernel 'local'"

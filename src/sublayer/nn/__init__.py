@@ -1,5 +1,6 @@
 """The parts, to be read in this order: polarity, documents, mask, norm, dropout, connection, feedforward, kernel,
-local, cache, linear, attention, position, bias, biased, embedding, layer, stack, scaled, init, packed, int8."""
+local, cache, linear, attention, position, bias, biased, embedding, layer, convolved, stack,
+disentangled, scaled, init, packed, int8."""
 
 from sublayer.nn.attention import MultiHeadAttention as MultiHeadAttention
 from sublayer.nn.bias import Alibi as Alibi
@@ -12,11 +13,16 @@ from sublayer.nn.cache import KeyValue as KeyValue
 from sublayer.nn.cache import LayerCache as LayerCache
 from sublayer.nn.cache import Preallocated as Preallocated
 from sublayer.nn.connection import SublayerConnection as SublayerConnection
+from sublayer.nn.convolved import ConvolvedLayer as ConvolvedLayer
+from sublayer.nn.disentangled import DisentangledAttention as DisentangledAttention
+from sublayer.nn.disentangled import DisentangledEncoder as DisentangledEncoder
+from sublayer.nn.disentangled import RelativePositions as RelativePositions
 from sublayer.nn.dropout import Dropout as Dropout
 from sublayer.nn.embedding import BagEmbeddings as BagEmbeddings
 from sublayer.nn.embedding import Embeddings as Embeddings
 from sublayer.nn.embedding import FeatureEmbeddings as FeatureEmbeddings
 from sublayer.nn.embedding import ProjectedEmbeddings as ProjectedEmbeddings
+from sublayer.nn.embedding import WidenedEmbeddings as WidenedEmbeddings
 from sublayer.nn.feedforward import GEGLU as GEGLU
 from sublayer.nn.feedforward import GLU as GLU
 from sublayer.nn.feedforward import FeedForward as FeedForward

@@ -41,6 +41,11 @@ class Embeddings(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, ids: Tensor, start: int = 0, index: Tensor | None = None, types: Tensor | None = None) -> Tensor:
+        x = self.vectors(ids, start, index, types)
+        return self.dropout(x if self.norm is None else self.norm(x))
+
+    def vectors(self, ids: Tensor, start: int, index: Tensor | None, types: Tensor | None) -> Tensor:
+        """The sum, before norm and dropout."""
         x = self.tokens(ids) * self.scale
         if self.types is not None:
             x = x + self.types(torch.zeros_like(ids) if types is None else types)
@@ -48,7 +53,7 @@ class Embeddings(nn.Module):
             end = start + ids.size(1)
             index = torch.arange(start, end, device=ids.device) if index is None else index
             x = x + self.positions(index, end).to(x.dtype)
-        return self.dropout(x if self.norm is None else self.norm(x))
+        return x
 
 
 class ProjectedEmbeddings(Embeddings):
@@ -63,6 +68,21 @@ class ProjectedEmbeddings(Embeddings):
 
     def forward(self, ids: Tensor, start: int = 0, index: Tensor | None = None, types: Tensor | None = None) -> Tensor:
         return self.widen(super().forward(ids, start, index, types))
+
+
+class WidenedEmbeddings(Embeddings):
+    """Dropout(Norm(W (√d_model · E[ids] + types + positions))): of another width than the stream, widened before the
+    norm (He et al. 2021), where `ProjectedEmbeddings` are widened at the end.
+
+    forward: ids (B, T) -> (B, T, d_model).
+    """
+
+    def __init__(self, vocab_size: int, width: int, *, d_model: int, **options: Any) -> None:
+        super().__init__(vocab_size, width, **options)
+        self.widen = nn.Linear(width, d_model, bias=False)
+
+    def vectors(self, ids: Tensor, start: int, index: Tensor | None, types: Tensor | None) -> Tensor:
+        return self.widen(super().vectors(ids, start, index, types))
 
 
 class BagEmbeddings(nn.Module):

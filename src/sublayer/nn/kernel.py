@@ -121,10 +121,10 @@ class Fused:
         scale: float | None = None,
         dropout: float = 0.0,
     ) -> Tensor:
-        if mask is not None and (runs := _runs(mask, q)):
+        if mask is not None and (runs := runs_of(mask, q.size(0), q.size(2))):
             inside = replace(mask, documents=None, query_documents=None)
             attend = partial(self, mask=inside, scale=scale, dropout=dropout)
-            return _run_by_run(attend, q, k, v, runs)
+            return run_by_run(attend, q, k, v, runs)
         queries, keys = q.size(-2), k.size(-2)
         seen, causal = None, False
         if mask is not None and _only_causal(mask) and queries == keys:
@@ -136,15 +136,15 @@ class Fused:
         )
 
 
-def _runs(mask: Mask, q: Tensor) -> list[Run] | None:
+def runs_of(mask: Mask, batch: int, queries: int) -> list[Run] | None:
     """Those of the mask, where it has documents for just these queries. Compiled code takes the mask as it is."""
     if mask.documents is None or mask.asking is None or torch.compiler.is_compiling():
         return None
-    fits = mask.documents.size(0) == q.size(0) and mask.asking.size(1) == q.size(2)
+    fits = mask.documents.size(0) == batch and mask.asking.size(1) == queries
     return mask.runs if fits else None
 
 
-def _run_by_run(attend: Callable[..., Tensor], q: Tensor, k: Tensor, v: Tensor, runs: Sequence[Run]) -> Tensor:
+def run_by_run(attend: Callable[..., Tensor], q: Tensor, k: Tensor, v: Tensor, runs: Sequence[Run]) -> Tensor:
     """Rows end to end (B·T, H, d), cut into runs, each run a batch (documents, H, t, d): views, but for the result."""
     cuts = [run.documents * run.queries for run in runs], [run.documents * run.keys for run in runs]
     parts = [x.transpose(1, 2).flatten(0, 1).split(c) for x, c in ((q, cuts[0]), (k, cuts[1]), (v, cuts[1]))]
