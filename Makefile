@@ -4,7 +4,7 @@ PY ?= python3
 V := .venv
 PIP := $(V)/bin/pip install --quiet --disable-pip-version-check $(PIP_ARGS) -c constraints.txt
 
-.PHONY: demo test lint docs clean
+.PHONY: demo test lint docs lab clean
 
 demo: $(V)/.core          ## set up, then learn to pronounce English (about 3 minutes of training)
 	$(V)/bin/sublayer demo
@@ -18,6 +18,10 @@ test: $(V)/.dev           ## set up, then lint, check types and run the tests
 docs: $(V)/.dev           ## build both languages into docs/_build
 	$(V)/bin/sphinx-build -q -W -b html docs/en docs/_build/en
 	$(V)/bin/sphinx-build -q -W -b html docs/zh docs/_build/zh
+
+lab: $(V)/.dev            ## run the tutorials' claims (half an hour on two cores) and write docs/en/lab.md, docs/zh/lab.md
+	$(V)/bin/sublayer lab run --out docs/lab/results
+	$(V)/bin/sublayer lab report --out docs/lab/results
 
 # torch first and alone, so that no later resolution can replace it.
 $(V)/.core: pyproject.toml constraints.txt

@@ -32,6 +32,7 @@ PAGES += sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("[e
 UNRUN = {
     "make demo",
     "make test",
+    "make lab",
     "make demo PIP_ARGS='--extra-index-url …'",
     "python3 -m venv .venv",
     ".venv/bin/pip install -e '.[plot]'",

@@ -6,6 +6,7 @@ import sys
 import typer
 
 from sublayer.cli import attend, average, demo, evaluate, export, predict, schema, score, serve, show, train, validate
+from sublayer.cli.lab import lab
 from sublayer.errors import SublayerError
 
 app = typer.Typer(
@@ -29,6 +30,7 @@ for verb in (
     schema.schema,
 ):
     app.command()(verb)
+app.add_typer(lab, name="lab")
 
 
 def run() -> None:
