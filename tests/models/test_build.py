@@ -23,6 +23,7 @@ from sublayer.nn import (
     RMSNorm,
     Rotary,
     Sinusoidal,
+    StochasticDepth,
 )
 
 ARCHITECTURES = {"encoder-decoder": EncoderDecoder, "encoder": EncoderModel, "decoder": CausalLM}
@@ -258,3 +259,13 @@ def test_most_layers_of_an_encoder_see_only_what_is_near(tiny):
     assert [layer.self_attn.rotate.theta for layer in layers] == [10000.0, 100.0, 100.0, 10000.0]
     assert layers[1].self_attn.kernel.near.window == 2
     assert [isinstance(layer.sublayer_attn.norm, nn.Identity) for layer in layers] == [True, False, False, False]
+
+
+def test_the_deeper_a_layer_the_more_is_skipped_in_training():
+    sizes = dict(source_vocab=9, target_vocab=9, d_model=8, num_heads=2, encoder_layers=4, decoder_layers=2)
+    model = build(ModelConfig(**sizes, layer_drop=0.2))
+    assert [layer.sublayer_ffn.skip for layer in model.encoder.layers] == pytest.approx([0.05, 0.1, 0.15, 0.2])
+    assert [layer.sublayer_cross.skip for layer in model.decoder.layers] == pytest.approx([0.1, 0.2])
+    plain = build(ModelConfig(**sizes))
+    assert plain.state_dict().keys() == model.state_dict().keys()
+    assert not any(isinstance(part, StochasticDepth) for part in plain.modules())

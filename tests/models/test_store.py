@@ -85,10 +85,10 @@ def test_a_save_that_fails_leaves_the_old_file(path, monkeypatch):
     model = nn.Linear(2, 2)
     save_weights(model, path)
     before = path.read_bytes()
-    monkeypatch.setattr("sublayer.models.store.os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
-    with pytest.raises(OSError, match="full"):
+    monkeypatch.setattr("sublayer.models.files.os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(CheckpointError, match="model.safetensors cannot be written: full"):
         save_weights(nn.Linear(2, 2), path)
-    assert path.read_bytes() == before
+    assert path.read_bytes() == before and list(path.parent.iterdir()) == [path]
 
 
 def test_everything_that_does_not_fit_is_told_and_nothing_is_loaded(path):

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,23 @@ def test_two_processes_lose_what_one_does_with_twice_the_batches_an_update(tmp_p
         assert len(ours) and ours == pytest.approx(theirs, abs=1e-5)
     again = train("--resume", "--out", tmp_path / "two", "--nproc", 2)
     assert again.returncode == 0 and "Nothing is left to do: the run ended at step 8." in again.stderr
+
+
+def test_asked_to_stop_both_save_and_leave(tmp_path):
+    pairs = write_pairs(tmp_path / "train.tsv", words()[:80])
+    write_recipe(tiny_recipe(pairs, steps=100_000, batch_tokens=32, save_every=20), tmp_path / "recipe.yaml")
+    env = os.environ | {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
+    run = ["train", str(tmp_path / "recipe.yaml"), "--out", str(tmp_path / "run"), "--nproc", "2"]
+    with subprocess.Popen([sys.executable, "-m", "sublayer", *run], env=env, stderr=subprocess.PIPE) as process:
+        while not list((tmp_path / "run" / "checkpoints").glob("step-*")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.terminate()
+        told = process.stderr.read().decode()
+        assert process.wait(60) == 143, told
+    assert told.count("Asked to stop: all is saved as of step ") == 1 and "Traceback" not in told
+    step = re.search(r"as of step (\d+)", told)[1]
+    assert f"step-{int(step):08d}" in os.listdir(tmp_path / "run" / "checkpoints")
 
 
 def test_an_error_ends_both_with_its_message_and_its_code(tmp_path):

@@ -88,7 +88,7 @@ def test_a_save_that_dies_leaves_the_old_checkpoint(tmp_path, monkeypatch):
     def die(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sublayer.train.state.os.replace", die)
+    monkeypatch.setattr("sublayer.train.intact.os.replace", die)
     with pytest.raises(KeyboardInterrupt):
         save(tmp_path, model, steps, Position(step=2))
     monkeypatch.undo()

@@ -19,6 +19,9 @@ def train(
     set: Annotated[list[str] | None, typer.Option(help="section.key=value, over the recipe")] = None,
     skip_bad: SkipBad = False,
     resume: Annotated[bool, typer.Option("--resume", help="continue the run in --out")] = False,
+    next_epoch: Annotated[
+        bool, typer.Option("--next-epoch", help="with --resume: go on there where data or batches have changed")
+    ] = False,
     nproc: Annotated[int, typer.Option(min=1, help="processes that train together on this machine")] = 1,
 ) -> None:
     """Learn from examples. What the recipe leaves open is picked from the data."""
@@ -35,6 +38,8 @@ def train(
         values.setdefault("data", {})["skip_bad"] = True
     if recipe is None and not train and not resume:
         raise ConfigError("Nothing to learn from: name a recipe, or a file of pairs with --train.")
+    if next_epoch and not resume:
+        raise ConfigError("--next-epoch says how a run is continued: add --resume.")
     if out is None:
         if recipe is None:
             raise ConfigError("Say where the run is: --out DIR.")
@@ -46,21 +51,25 @@ def train(
         from sublayer.train.launch import launch
 
         raise typer.Exit(launch(nproc, sys.argv[1:]))
-    learn(chosen, out, resume)
+    learn(chosen, out, resume, next_epoch)
 
 
-def learn(chosen: Any, out: Path, resume: bool) -> Any:
+def learn(chosen: Any, out: Path, resume: bool, next_epoch: bool = False) -> Any:
     """Train with a bar, and say what to type next."""
     from sublayer.cli.console import Terminal
     from sublayer.tasks.fit import fit
+    from sublayer.train.stop import Stopped
 
+    first = os.environ.get("RANK", "0") == "0"
     with Terminal() as terminal:
         try:
-            task = fit(chosen, out, terminal, resume=resume)
-        except KeyboardInterrupt:
-            if (out / "recipe.yaml").exists():
+            task = fit(chosen, out, terminal, resume=resume, next_epoch=next_epoch)
+        except KeyboardInterrupt as end:
+            if first and (out / "recipe.yaml").exists():
                 terminal.message(f"Stopped. Go on with: sublayer train --resume --out {out}")
+            if isinstance(end, Stopped):
+                raise typer.Exit(128 + end.number) from None
             raise
-        if os.environ.get("RANK", "0") == "0":
+        if first:
             terminal.message(f"Done: {out}\nNext: sublayer predict {out} FILE   sublayer evaluate {out} FILE")
     return task

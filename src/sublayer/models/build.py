@@ -37,10 +37,12 @@ from sublayer.nn import (
     ProjectedEmbeddings,
     ScaledLinear,
     Sinusoidal,
+    StochasticDepth,
     SublayerConnection,
     WidenedEmbeddings,
     init,
 )
+from sublayer.nn.connection import Connect
 
 Model = EncoderDecoder | EncoderModel | EncoderWithHead | CausalLM
 
@@ -119,12 +121,15 @@ def _ffn(config: ModelConfig) -> nn.Module:
 
 
 def _encoder(config: ModelConfig) -> Encoder:
-    connect = partial(SublayerConnection, norm=_norm(config), norm_first=config.norm_first)
     layers = [
         EncoderLayer(
-            config.d_model, self_attention(part, bidirectional=True), _ffn(config), config.dropout, connect=connect
+            config.d_model,
+            self_attention(part, bidirectional=True),
+            _ffn(config),
+            config.dropout,
+            connect=_connect(config, depth / config.encoder_layers),
         )
-        for part in by_layer(config)
+        for depth, part in enumerate(by_layer(config), 1)
     ]
     if not config.first_norm:
         layers[0].sublayer_attn.norm = nn.Identity()
@@ -137,7 +142,6 @@ def _encoder(config: ModelConfig) -> Encoder:
 
 
 def _decoder(config: ModelConfig, *, cross: bool) -> Decoder:
-    connect = partial(SublayerConnection, norm=_norm(config), norm_first=config.norm_first)
     layers = [
         DecoderLayer(
             config.d_model,
@@ -145,11 +149,19 @@ def _decoder(config: ModelConfig, *, cross: bool) -> Decoder:
             _ffn(config),
             config.dropout,
             cross_attn=attention(config, cross=True) if cross else None,
-            connect=connect,
+            connect=_connect(config, depth / config.decoder_layers),
         )
-        for _ in range(config.decoder_layers)
+        for depth in range(1, config.decoder_layers + 1)
     ]
     return Decoder(layers, _last(config), bias=stack_bias(config, bidirectional=False))
+
+
+def _connect(config: ModelConfig, depth: float) -> Connect:
+    """`depth` is 1 for the last layer. The deeper, the more is skipped: Huang et al. 2016, section 3."""
+    about: dict[str, Any] = {"norm": _norm(config), "norm_first": config.norm_first}
+    if config.layer_drop:
+        return partial(StochasticDepth, skip=depth * config.layer_drop, **about)
+    return partial(SublayerConnection, **about)
 
 
 def _last(config: ModelConfig) -> nn.Module | None:

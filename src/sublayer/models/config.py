@@ -54,6 +54,9 @@ class ModelConfig(BaseModel):
     d_ff: int | None = Field(None, ge=1, description="hidden width of the feed-forward network; 4 · d_model")
     dropout: float = Field(0.1, ge=0, lt=1, description="on sublayers, embeddings and the feed-forward network")
     attention_dropout: float = Field(0.0, ge=0, lt=1, description="on attention weights; slower where it is not 0")
+    layer_drop: float = Field(
+        0.0, ge=0, lt=1, description="chance in training that a row skips a sublayer of the last layer, less below"
+    )
     activation: Activation = Field("relu", description="of the feed-forward network")
     ffn: NamedPart = Field(Part(kind="feedforward"), description="feedforward, glu, geglu, swiglu")
     norm: NamedPart = Field(Part(kind="layernorm"), description="layernorm, rmsnorm")

@@ -21,7 +21,11 @@ class CausalLM(ForInference):
         self.project = project
 
     def forward(self, ids: Tensor, mask: Mask | Tensor | None = None, cache: DecoderCache | None = None) -> Tensor:
+        return self.project(self.states(ids, mask, cache))
+
+    def states(self, ids: Tensor, mask: Mask | Tensor | None = None, cache: DecoderCache | None = None) -> Tensor:
+        """(B, T, D): what the output map reads."""
         mask = Mask(causal=True) & Mask.of(mask)
         start = 0 if cache is None else cache.length
         x = self.embed(ids, start, index=positions(mask, ids))
-        return self.project(self.decoder(x, mask=mask, cache=cache))
+        return self.decoder(x, mask=mask, cache=cache)

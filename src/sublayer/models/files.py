@@ -1,7 +1,8 @@
-"""Small files of text, UTF-8 and whole or not at all."""
+"""Files that are whole or not there at all, and small ones of text, in UTF-8."""
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,31 @@ def write_text(path: Path, text: str) -> None:
     """All or nothing: written beside and then renamed."""
     beside = path.with_name(f".{path.name}.part")
     beside.write_text(text, encoding="utf-8", newline="\n")
+    put(beside, path)
+
+
+def put(beside: Path, path: Path) -> None:
+    """Give a file that is written its name, so that even after a power cut the name stands for the whole of it."""
+    settle(beside)
     os.replace(beside, path)
+    settle(path.parent)
+
+
+def settle(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    if os.name == "nt":  # there a folder cannot be waited for, nor a file that is open for reading
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what writing that was cut off has left beside the files."""
+    for left in [*folder.glob(".*.part"), *folder.glob(".*.gone")]:
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def write_json(path: Path, values: dict[str, Any]) -> None:

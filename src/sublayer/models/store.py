@@ -1,6 +1,6 @@
 """Weights to a file and back: strict both ways, tied tensors stored once, nothing unpickled."""
 
-import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from sublayer.errors import CheckpointError, ConfigError, listing
+from sublayer.models.files import put
 from sublayer.nn import Int8Linear, PackedAttention
 
 FORMAT = {"format": "pt"}  # what other programs look for in the file
@@ -29,10 +30,17 @@ def tied(model: nn.Module) -> list[list[str]]:
 
 
 def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, str] | None = None) -> None:
-    """All or nothing: written beside and then renamed."""
-    beside = path.with_name(f".{path.name}.part")
-    save_file({name: t.detach().contiguous() for name, t in tensors.items()}, beside, metadata)
-    os.replace(beside, path)
+    """All or nothing: written beside and then renamed. CheckpointError where the disk takes it not."""
+    beside = path.with_name(f".{path.name}.part")  # a folder: the writer makes files of its own on the way
+    shutil.rmtree(beside, ignore_errors=True)
+    try:
+        beside.mkdir()
+        save_file({name: t.detach().contiguous() for name, t in tensors.items()}, beside / path.name, metadata)
+        put(beside / path.name, path)
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"{path} cannot be written: {error}") from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:

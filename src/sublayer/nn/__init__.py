@@ -12,6 +12,7 @@ from sublayer.nn.cache import Growing as Growing
 from sublayer.nn.cache import KeyValue as KeyValue
 from sublayer.nn.cache import LayerCache as LayerCache
 from sublayer.nn.cache import Preallocated as Preallocated
+from sublayer.nn.connection import StochasticDepth as StochasticDepth
 from sublayer.nn.connection import SublayerConnection as SublayerConnection
 from sublayer.nn.convolved import ConvolvedLayer as ConvolvedLayer
 from sublayer.nn.disentangled import DisentangledAttention as DisentangledAttention

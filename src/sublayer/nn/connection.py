@@ -1,7 +1,9 @@
 """The residual step around a sublayer."""
 
 from collections.abc import Callable
+from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from sublayer.nn.dropout import Dropout
@@ -30,6 +32,26 @@ class SublayerConnection(nn.Module):
         if self.norm_first:
             return x + self.dropout(sublayer(self.norm(x)))
         return self.norm(x + self.dropout(sublayer(x)))
+
+
+class StochasticDepth(SublayerConnection):
+    """In training a row skips the sublayer with probability `skip`, and what the others get from it is divided by
+    1 - skip. Huang et al. 2016, with a coin for each row: a process that skipped the whole sublayer would have no
+    gradients for the others to add theirs to.
+    """
+
+    def __init__(self, d_model: int, dropout: float = 0.1, *, skip: float, **options: Any) -> None:
+        super().__init__(d_model, dropout, **options)
+        self.skip = skip
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        return super().forward(x, lambda x: self._skipping(sublayer(x)))
+
+    def _skipping(self, y: Tensor) -> Tensor:
+        if not self.training:
+            return y
+        kept = torch.rand(y.size(0), 1, 1, device=y.device) >= self.skip
+        return y * (kept / (1 - self.skip)).to(y.dtype)
 
 
 Connect = Callable[[int, float], nn.Module]

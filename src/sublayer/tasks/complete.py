@@ -23,9 +23,10 @@ from sublayer.tasks.folder import write_task
 from sublayer.tasks.search import Search
 from sublayer.tasks.searching import hypotheses, tokens
 from sublayer.tasks.streaming import pieces
+from sublayer.tasks.teaching import output_loss
 from sublayer.tasks.written import told, translations
 from sublayer.text import AnyTokenizer
-from sublayer.train.loss import Loss, cross_entropy, no_loss
+from sublayer.train.loss import Loss, no_loss
 
 BATCH_TOKENS = 8192
 ROWS = 64  # prompts of one length that are continued together
@@ -132,10 +133,10 @@ class Complete(Task):
             ids += [*self.target.encode(text), self.target.eos]
         return ids
 
-    def cost(self, model: CausalLM, windows: Tensor, smoothing: float = 0.0) -> Loss:
+    def cost(self, model: CausalLM, windows: Tensor, smoothing: float = 0.0, chunk: int = 0) -> Loss:
         """Of every token of the windows (rows, T + 1) but the first of each."""
-        logits = model(windows[:, :-1])
-        return cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten(), smoothing)
+        states = model.states(windows[:, :-1])
+        return output_loss(model.project, states.flatten(0, 1), windows[:, 1:].flatten(), smoothing, chunk)
 
     @torch.inference_mode()
     def evaluate(self, items: Sequence[Line], metrics: Sequence[str], *, bootstrap: int = 0) -> list[Score]:

@@ -77,7 +77,7 @@ class Completing(Job):
         return _Windows(task, examples, train)
 
     def loss(self, task: Complete, train: CompleteTrain) -> Callable[[Any, Any], Loss]:
-        return partial(task.cost, smoothing=train.label_smoothing)
+        return partial(task.cost, smoothing=train.label_smoothing, chunk=train.loss_chunk)
 
     def validate(self, task: Complete, items: Sequence[Line], recipe: Any, out: Path) -> dict[str, float]:
         """samples/valid.txt: how the model would begin a text."""

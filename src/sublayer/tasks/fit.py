@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from zlib import crc32
 
 import torch
 
-from sublayer.data import Corpus
 from sublayer.errors import CheckpointError, ConfigError, listing
+from sublayer.models.files import sweep
 from sublayer.models.store import load_weights
 from sublayer.tasks.bundle import load
 from sublayer.tasks.prepare import Prepared, device_of, encoded, prepare, read
 from sublayer.tasks.recipe_file import differences, read_recipe, write_recipe
+from sublayer.tasks.resuming import go_on, made_of, newest
 from sublayer.tasks.sections import AnyRecipe, Train
+from sublayer.train.around import Bfloat16, Recomputed
+from sublayer.train.loss import Loss
+from sublayer.train.moving import Average, Moving
 from sublayer.train.optim import optimizer
 from sublayer.train.plan import Limits, Watch
 from sublayer.train.report import JsonLines, Listener, Listeners
 from sublayer.train.schedule import SCHEDULES
-from sublayer.train.state import checkpoints
+from sublayer.train.stop import Signals, Stopped
 from sublayer.train.tensorboard import TensorBoard
 from sublayer.train.trainer import Trainer
 from sublayer.train.world import World, world_of
 
 
-def fit(recipe: AnyRecipe, out: Path, listener: Listener, *, resume: bool = False) -> Any:
+def fit(recipe: AnyRecipe, out: Path, listener: Listener, *, resume: bool = False, next_epoch: bool = False) -> Any:
     """Train what the recipe says into the folder `out`; the task object with the best model, ready to predict.
 
     Reading comes first, so that bad data or settings stop the run before anything is written. A resumed run keeps
-    its own recipe: ConfigError where `recipe` says something else. Where torchrun has started several processes, each
-    calls it; the first one tells and writes.
+    its own recipe: ConfigError where `recipe` says something else, and where the data or what makes the batches have
+    changed, unless it is to go on with the `next_epoch`. Where torchrun has started several processes, each calls it;
+    the first one tells and writes. SIGINT and SIGTERM save the run and raise Stopped.
     """
     held = read_recipe(out / "recipe.yaml") if resume and (out / "recipe.yaml").exists() else recipe
     train = held.train or Train()
@@ -43,7 +47,7 @@ def fit(recipe: AnyRecipe, out: Path, listener: Listener, *, resume: bool = Fals
     if world.rank:
         listener = Listeners([])
     if resume:
-        return _resume(recipe, out, listener, world)
+        return _resume(recipe, out, listener, world, next_epoch)
     if world.agreed((out / "recipe.yaml").exists()):
         raise ConfigError(f"{out} holds a run already. Continue it with --resume, or choose another --out.")
     ready = prepare(recipe, listener)
@@ -53,38 +57,48 @@ def fit(recipe: AnyRecipe, out: Path, listener: Listener, *, resume: bool = Fals
     return _train(ready, out, listener, world)
 
 
-def _resume(asked: AnyRecipe, out: Path, listener: Listener, world: World) -> Any:
+def _resume(asked: AnyRecipe, out: Path, listener: Listener, world: World, next_epoch: bool) -> Any:
     if not (out / "recipe.yaml").exists():
         raise CheckpointError(f"{out} holds no run to continue: start one without --resume.")
     recipe = read_recipe(out / "recipe.yaml")
     if changed := differences(asked, recipe):
         title = f"A resumed run keeps its recipe. To change it all the same, edit {out / 'recipe.yaml'}. Asked for now:"
         raise ConfigError(listing(title, changed))
-    found = checkpoints(out / "checkpoints")
-    if not found:
+    found = world.agreed(newest(out / "checkpoints", listener) if world.rank == 0 else None)
+    if found is None:
         listener.message("The run was stopped before its first checkpoint: it starts from the beginning.")
         return _train(prepare(recipe, listener), out, listener, world)
     assert recipe.train is not None
     items, valid = read(recipe, listener)
     task = load(out, weights=False, trust_code=True)
     task.model.to(device_of(recipe.train))
-    listener.message(f"Continuing from {found[-1].name}.")
-    return _train(encoded(recipe, task, items, valid), out, listener, world, found[-1])
+    listener.message(f"Continuing from {found.name}.")
+    return _train(encoded(recipe, task, items, valid), out, listener, world, found, next_epoch)
 
 
-def _train(ready: Prepared, out: Path, listener: Listener, world: World, checkpoint: Path | None = None) -> Any:
+def _train(
+    ready: Prepared,
+    out: Path,
+    listener: Listener,
+    world: World,
+    checkpoint: Path | None = None,
+    next_epoch: bool = False,
+) -> Any:
     job, task, train = ready.job, ready.task, ready.recipe.train
     assert train is not None
     after = 0 if checkpoint is None else int(checkpoint.name.removeprefix("step-"))
     heard: list[Listener] = [listener]
+    signals = Signals()
     if world.rank == 0:
+        for folder in (out, out / "checkpoints"):
+            sweep(folder)
         heard.append(JsonLines(out / "metrics.jsonl", after=after))
         heard += [TensorBoard(out / "tensorboard")] if train.tensorboard else []
     else:
         torch.manual_seed(train.seed + world.rank)  # the weights are alike by now, and what is dropped need not be
     trainer = Trainer(
         task.model,
-        job.loss(task, train),
+        _around(job.loss(task, train), train, task.device),
         job.batches(task, ready.examples, train),
         partial(optimizer, kind=train.optimizer, betas=train.betas, eps=train.eps, weight_decay=train.weight_decay),
         SCHEDULES[train.schedule](train.learning_rate, train.warmup, train.steps),
@@ -94,20 +108,27 @@ def _train(ready: Prepared, out: Path, listener: Listener, world: World, checkpo
         validate=_validation(ready, out, world),
         watch=Watch(train.metric, train.measures[train.metric].higher_is_better, train.patience),
         world=world,
+        average=partial(Moving, decay=train.ema) if train.ema else Average,
+        stop=signals.asked,
     )
-    now = {"examples": len(ready.items), "digest": _digest(ready.items)}
-    if checkpoint is not None:
+    if checkpoint is None:
+        trainer.at.extra = made_of(ready)
+    else:
         trainer.resume(checkpoint)
-        if trainer.at.extra != now:
-            listener.message(
-                f"{ready.items.name} has changed: {trainer.at.extra.get('examples', 0):,} {ready.items.noun} when the "
-                f"run began, {len(ready.items):,} now. What follows is not what the run would have come to."
-            )
-    trainer.at.extra = now
-    trainer.run()
+        go_on(trainer.at, made_of(ready), next_epoch=next_epoch, listener=listener)
+    with signals:
+        trainer.run()
+    if trainer.stopped:
+        listener.message(f"Asked to stop: all is saved as of step {trainer.at.step}.")
+        raise Stopped(signals.number or signal.SIGTERM)
     load_weights(task.model, out / "model.safetensors")
     task.model.eval()
     return task
+
+
+def _around(loss: Callable[[Any, Any], Loss], train: Train, device: torch.device) -> Callable[[Any, Any], Loss]:
+    loss = Recomputed(loss) if train.recompute else loss
+    return Bfloat16(loss, device.type) if train.precision == "bf16" else loss
 
 
 def _validation(ready: Prepared, out: Path, world: World) -> Callable[[], dict[str, float]] | None:
@@ -121,11 +142,6 @@ def _validation(ready: Prepared, out: Path, world: World) -> Callable[[], dict[s
             return ready.job.validate(ready.task, items, ready.recipe, Path(folder))
 
     return validate
-
-
-def _digest(items: Corpus[Any]) -> int:
-    """A number that changes with the examples or their order, and not with the lines that they stand on."""
-    return reduce(lambda found, item: crc32(repr(replace(item, line=0)).encode(), found), items, 0)
 
 
 def _limits(train: Train) -> Limits:

@@ -102,6 +102,7 @@ class Characters(sections.Side):
 class CompleteTrain(sections.Train):
     measures: ClassVar[Mapping[str, Metric]] = TEXT_METRICS
     always: ClassVar[tuple[str, ...]] = tuple(TEXT_METRICS)
+    of_batches: ClassVar[tuple[str, ...]] = ("batch_tokens", "seed", "context")
 
     context: int = Field(256, ge=2, description="tokens of a window: what the model reads of the text at a time")
     batch_tokens: int = Field(4096, ge=1, description="tokens of a batch: rows × context")

@@ -56,12 +56,13 @@ class Train(Section):
 
     measures: ClassVar[Mapping[str, Metric]] = METRICS
     always: ClassVar[tuple[str, ...]] = ("loss", "perplexity")
+    of_batches: ClassVar[tuple[str, ...]] = ("batch_tokens", "seed")  # what the batches depend on, besides the data
 
     steps: int = Field(3000, ge=1)
     minutes: float = Field(0.0, ge=0, description="end by the clock too, with the rate come down; 0: no limit")
     batch_tokens: int = Field(4096, ge=1, description="rows × longest side of a batch")
     accumulate: int = Field(1, ge=1, description="batches an update")
-    optimizer: Literal["adam", "adamw"] = "adamw"
+    optimizer: Literal["adam", "adamw", "adafactor", "muon"] = "adamw"
     learning_rate: float = Field(1e-3, gt=0, description="at its peak")
     schedule: Literal["constant", "cosine", "inverse_sqrt", "linear"] = "cosine"
     warmup: int = Field(200, ge=0)
@@ -69,6 +70,10 @@ class Train(Section):
     eps: float = Field(1e-9, gt=0)
     weight_decay: float = Field(0.0, ge=0)
     label_smoothing: float = Field(0.1, ge=0, lt=1)
+    precision: Literal["fp32", "bf16"] = Field("fp32", description="of matrix products; all else stays fp32")
+    ema: float = Field(0.0, ge=0, lt=1, description="decay of a mean of the weights, which is kept; 0: the weights")
+    recompute: bool = Field(False, description="keep nothing inside a layer for its gradients: memory for time")
+    loss_chunk: int = Field(0, ge=0, description="target tokens scored at a time, for large vocabularies; 0: all")
     clip: float = Field(1.0, ge=0, description="largest norm of the gradient; 0: any")
     seed: int = Field(1, ge=0)
     log_every: int = Field(50, ge=1)
@@ -91,6 +96,8 @@ class Train(Section):
         for name in (*self.validate_metrics, self.metric):
             if name not in self.measures:
                 raise ValueError(f"metric {name!r} is unknown. {nearest(name, self.measures)}")
+        if self.parallel == "fsdp" and self.optimizer in ("adafactor", "muon"):
+            raise ValueError(f"optimizer {self.optimizer!r} needs whole matrices: choose adamw, or parallel ddp")
         if self.metric not in (*self.always, *self.validate_metrics):
             raise ValueError(f"metric {self.metric!r} is not measured: add it to train.validate_metrics")
         return self

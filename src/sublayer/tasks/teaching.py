@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from sublayer.data.batch import PackedPairs, PairBatch
 from sublayer.evaluate import Score, perplexity
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import Mask
 from sublayer.tasks.base import Scored
-from sublayer.train.loss import Loss, cross_entropy
+from sublayer.train.loss import Loss, chunked_cross_entropy, cross_entropy
 
 
 def sizes(examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int]]:
@@ -17,19 +17,33 @@ def sizes(examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple
     return [(len(source) + 1, len(target) + 1) for source, target in examples]
 
 
-def translation_loss(model: EncoderDecoder, batch: PairBatch | PackedPairs, smoothing: float = 0.0) -> Loss:
-    """What a batch costs, over its real target tokens."""
-    return cross_entropy(logits(model, batch), batch.labels, smoothing)
+def translation_loss(
+    model: EncoderDecoder, batch: PairBatch | PackedPairs, smoothing: float = 0.0, chunk: int = 0
+) -> Loss:
+    """What a batch costs, over its real target tokens, all scored at once or a chunk at a time."""
+    return output_loss(model.project, target_states(model, batch), batch.labels, smoothing, chunk)
+
+
+def output_loss(project: nn.Module, states: Tensor, targets: Tensor, smoothing: float, chunk: int) -> Loss:
+    """Of states (N, D) and the tokens (N,) that they should say."""
+    if chunk:
+        return chunked_cross_entropy(project, states, targets, smoothing, chunk=chunk)
+    return cross_entropy(project(states), targets, smoothing)
 
 
 def logits(model: EncoderDecoder, batch: PairBatch | PackedPairs) -> Tensor:
     """(N, V) for the N real target positions: padding never reaches the output map."""
+    return model.project(target_states(model, batch))
+
+
+def target_states(model: EncoderDecoder, batch: PairBatch | PackedPairs) -> Tensor:
+    """(N, D): what the output map reads."""
     if isinstance(batch, PackedPairs):
         device = batch.source.device
         source, target = Mask.packed(batch.source_lengths, device), Mask.packed(batch.target_lengths, device)
         memory = model.encode(batch.source, source)
-        return model.project(model.decode(batch.target_in, memory, target, source.seen_from(target))[0])
-    return model.project(states(model, batch, batch.target_in)[batch.target_keep])
+        return model.decode(batch.target_in, memory, target, source.seen_from(target))[0]
+    return states(model, batch, batch.target_in)[batch.target_keep]
 
 
 def states(model: EncoderDecoder, batch: PairBatch, target: Tensor) -> Tensor:

@@ -72,7 +72,7 @@ class Translating(Job):
         return _Pairs(task, examples, train)
 
     def loss(self, task: Translate, train: Train) -> Callable[[Any, Any], Loss]:
-        loss = partial(translation_loss, smoothing=train.label_smoothing)
+        loss = partial(translation_loss, smoothing=train.label_smoothing, chunk=train.loss_chunk)
         return Stretched(loss, train.stretch_positions) if train.stretch_positions else loss
 
     def validate(self, task: Translate, items: Sequence[Pair], recipe: Recipe, out: Path) -> dict[str, float]:

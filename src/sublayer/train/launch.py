@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from torch.distributed.elastic.multiprocessing.api import SignalException
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
@@ -32,4 +33,6 @@ def launch(processes: int, arguments: Sequence[str]) -> int:
         elastic_launch(config, sys.executable)("-m", "sublayer", *arguments)
     except ChildFailedError as error:
         return error.get_first_failure()[1].exitcode
+    except SignalException as error:  # handed on to the processes, which have saved and told it
+        return 128 + int(error.sigval)
     return 0

@@ -1,11 +1,13 @@
 """Optimisers."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 from torch import nn
 
 from sublayer.models.store import whole
+from sublayer.train.muon import Muon
 
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "adam": torch.optim.Adam,
@@ -21,11 +23,21 @@ def optimizer(
     eps: float = 1e-9,
     weight_decay: float = 0.0,
 ) -> torch.optim.Optimizer:
-    """One update kernel for all tensors. Matrices decay; norms and biases do not. Each tied tensor comes once."""
+    """One update kernel for all tensors. Matrices decay; norms and biases do not. Each tied tensor comes once.
+
+    kind  adam, adamw; adafactor, whose moments of a matrix are one number a row and one a column (Shazeer and Stern
+          2018) and which reads neither betas nor eps; muon
+    """
     matrices = [p for p in model.parameters() if p.requires_grad and p.dim() > 1]
     vectors = [p for p in model.parameters() if p.requires_grad and p.dim() <= 1]
     groups = [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
-    return OPTIMIZERS[kind]([g for g in groups if g["params"]], betas=betas, eps=eps, fused=True)
+    groups = [group for group in groups if group["params"]]
+    about: dict[str, Any] = dict(betas=betas, eps=eps, fused=True)
+    if kind == "muon":
+        return Muon(model, groups, **about)  # type: ignore[return-value]
+    if kind == "adafactor":
+        return torch.optim.Adafactor(groups)
+    return OPTIMIZERS[kind](groups, **about)
 
 
 def scale_gradients(parameters: Iterable[nn.Parameter], factor: float) -> None:

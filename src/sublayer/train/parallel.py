@@ -51,6 +51,11 @@ class _Together:
         dist.all_reduce(sums)
         return Loss(loss.total, sums[0].cpu(), int(sums[1]))
 
+    def any(self, so: bool) -> bool:
+        found = torch.tensor(int(so), device=self.device)
+        dist.all_reduce(found, dist.ReduceOp.MAX)
+        return bool(found)
+
     def agreed(self, value: Any) -> Any:
         held = [value]
         dist.broadcast_object_list(held, src=0, device=self.device)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from sublayer.train.state import Position
+
 
 class Batches(Protocol):
     """Training data as the loop sees it."""
@@ -40,3 +42,15 @@ class Limits:
     validate_every: int = 500
     save_every: int = 500
     keep: int = 1
+
+    def by_clock(self, at: Position) -> float:
+        """The part of the time that is over; 0 where there is no limit."""
+        return at.seconds / (60 * self.minutes) if self.minutes else 0.0
+
+    def done(self, at: Position) -> float:
+        """The part of the run that is over, by its updates or by the clock."""
+        return max(at.step / self.steps, self.by_clock(at))
+
+    def effective_step(self, at: Position) -> float:
+        """The updates so far, or further on where the clock runs ahead of them."""
+        return max(float(at.step - at.skipped), self.by_clock(at) * self.steps)

@@ -1,11 +1,12 @@
 """What a run tells while it goes on. A listener is handed in; several are joined by `Listeners`."""
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from sublayer.models.files import write_text
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,15 @@ class JsonLines:
         if after is not None and path.exists():
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
             kept = [line for line in lines if line.endswith("\n") and json.loads(line)["step"] <= after]
-            beside = path.with_name(f".{path.name}.part")
-            beside.write_text("".join(kept), encoding="utf-8", newline="\n")
-            os.replace(beside, path)
+            write_text(path, "".join(kept))
 
     def step(self, progress: Progress) -> None: ...
 
     def record(self, line: dict[str, Any]) -> None:
-        with self.path.open("a", encoding="utf-8", newline="\n") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        try:
+            with self.path.open("a", encoding="utf-8", newline="\n") as file:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from None
 
     def message(self, text: str) -> None: ...

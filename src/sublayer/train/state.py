@@ -1,7 +1,6 @@
 """All that a run needs to go on as if it had never stopped: weights, moments, generators, place in the data."""
 
 import json
-import os
 import random
 import shutil
 from dataclasses import asdict, dataclass, field
@@ -13,7 +12,10 @@ import torch
 from torch import nn
 
 from sublayer.errors import CheckpointError
+from sublayer.models.files import write_text
 from sublayer.models.store import FORMAT, load_tensors, load_weights, parted, plain, save_tensors, weights, whole
+from sublayer.train.intact import bring, remove, seal
+from sublayer.train.moving import Average
 from sublayer.train.world import Alone, World
 
 
@@ -35,32 +37,53 @@ class Position:
 
 
 def save(
-    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, position: Position, world: World | None = None
+    folder: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    position: Position,
+    world: World | None = None,
+    average: Average | None = None,
 ) -> Path:
-    """A folder `step-…` under `folder`, there only when it is whole. All processes call it, the first one writes."""
+    """A folder `step-…` under `folder`, there only when it is whole. All processes call it, the first one writes.
+
+    CheckpointError where the disk does not take it; what was there before stays.
+    """
     world = world or Alone()
     done = folder / f"step-{position.step:08d}"
     held, (tensors, numbers) = weights(model), _moments(model, optimizer)
+    tensors |= {f"average/{name}": whole(mean) for name, mean in _means(average).items()}
     generators = world.gathered(_generators())
     if world.rank:
         return done
-    part = folder / f".{done.name}.part"
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    save_tensors(held, part / "model.safetensors", FORMAT)
     for rank, (states, _) in enumerate(generators):
         tensors |= {f"generator/{rank}/{name}": state for name, state in states.items()}
-    save_tensors(tensors, part / "state.safetensors")
     drawn = [others for _, others in generators]
     state = {"position": asdict(position), "optimizer": numbers, "generators": drawn}
-    (part / "state.json").write_text(json.dumps(state), encoding="utf-8")
-    shutil.rmtree(done, ignore_errors=True)
-    os.replace(part, done)
+    part = folder / f".{done.name}.part"
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        part.mkdir(parents=True)
+        save_tensors(held, part / "model.safetensors", FORMAT)
+        save_tensors(tensors, part / "state.safetensors")
+        write_text(part / "state.json", json.dumps(state))
+        seal(part)
+        bring(part, done)
+    except (OSError, CheckpointError) as error:
+        shutil.rmtree(part, ignore_errors=True)
+        older = ", ".join(c.name for c in checkpoints(folder)) or "nothing"
+        raise CheckpointError(
+            f"{done} cannot be saved: {error}. What is there already is as it was ({older}). Make room, then go on "
+            "with --resume."
+        ) from None
     return done
 
 
 def restore(
-    checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer, world: World | None = None
+    checkpoint: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    world: World | None = None,
+    average: Average | None = None,
 ) -> Position:
     """Put everything back; CheckpointError where the folder does not hold what it should.
 
@@ -75,6 +98,8 @@ def restore(
     tensors = load_tensors(checkpoint / "state.safetensors")
     try:
         _put_moments(model, optimizer, tensors, state["optimizer"])
+        for name, mean in _means(average).items():
+            mean.copy_(parted(tensors[f"average/{name}"], mean))
         if len(state["generators"]) == world.size:
             _put_generators(tensors, world.rank, state["generators"][world.rank])
         return Position(**state["position"])
@@ -90,7 +115,11 @@ def checkpoints(folder: Path) -> list[Path]:
 def rotate(folder: Path, keep: int) -> None:
     """Remove all but the newest `keep`."""
     for old in checkpoints(folder)[:-keep]:
-        shutil.rmtree(old)
+        remove(old)
+
+
+def _means(average: Average | None) -> dict[str, torch.Tensor]:
+    return {} if average is None else average.held
 
 
 def _named(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[tuple[str, nn.Parameter]]:

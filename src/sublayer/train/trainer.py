@@ -11,6 +11,7 @@ from torch import nn
 
 from sublayer.models.store import FORMAT, save_tensors, weights
 from sublayer.train.loss import Loss, no_loss
+from sublayer.train.moving import Average
 from sublayer.train.optim import clip, scale_gradients
 from sublayer.train.plan import Batches, Limits, Watch
 from sublayer.train.report import Listener, Progress
@@ -27,6 +28,8 @@ class Trainer:
     folder     where `model.safetensors` (the best, or the last without validation) and `checkpoints/` go
     world      the processes that train together; each runs this loop on its part of the batches. An update takes
                `accumulate` batches a process.
+    average    makes the mean of the weights that is validated and kept in their place
+    stop       asked after each update: true where the run is to save and leave
     """
 
     def __init__(
@@ -43,6 +46,8 @@ class Trainer:
         validate: Callable[[], dict[str, float]] | None = None,
         watch: Watch | None = None,
         world: World | None = None,
+        average: Callable[[nn.Module], Average] = Average,
+        stop: Callable[[], bool] = bool,
     ) -> None:
         self.world = world or Alone()
         self.loss = self.world.step(model, loss)
@@ -50,12 +55,14 @@ class Trainer:
         self.optimizer, self.schedule, self.limits = optimizer(model), schedule, limits
         self.folder, self.listener = folder, listener
         self.validate, self.watch = validate, watch or Watch()
+        self.average = average(model)
+        self.stop, self.stopped = stop, False
         self.at = Position()
         self._begun, self._tokens = time.monotonic(), 0  # of this process: for the speed that is shown
 
     def resume(self, checkpoint: Path) -> None:
         """Go on from a checkpoint of this run."""
-        self.at = restore(checkpoint, self.model, self.optimizer, self.world)
+        self.at = restore(checkpoint, self.model, self.optimizer, self.world, self.average)
 
     def run(self) -> Position:
         """Train to the end; where the run stands then."""
@@ -72,9 +79,10 @@ class Trainer:
             last = self._is_last()
             if self.validate is not None and (last or self.at.step % self.limits.validate_every == 0):
                 last = self._validate() or last
-            if last or self.at.step % self.limits.save_every == 0:
+            self.stopped = not last and self.world.any(self.stop())
+            if last or self.stopped or self.at.step % self.limits.save_every == 0:
                 self._save()
-            if last:
+            if last or self.stopped:
                 break
         return self.at
 
@@ -103,7 +111,7 @@ class Trainer:
                 summed = Loss(summed.total, summed.nll + loss.nll.cpu(), summed.count + loss.count)
         summed = self.world.sum(summed)
         self.at.step += 1
-        rate = self.schedule(self._effective_step())
+        rate = self.schedule(self.limits.effective_step(self.at))
         if summed.count == 0:
             self.at.skipped += 1
         else:
@@ -113,6 +121,7 @@ class Trainer:
             for settings in self.optimizer.param_groups:
                 settings["lr"] = rate
             self.optimizer.step()
+            self.average.update(self.at.step - self.at.skipped)
         self.optimizer.zero_grad(set_to_none=True)
         self._tell(summed, rate)
 
@@ -121,7 +130,7 @@ class Trainer:
         self.at.window_nll += float(summed.nll)
         self.at.window_tokens += summed.count
         mean = self.at.window_nll / max(self.at.window_tokens, 1)
-        spent, done = self.at.seconds, self._done()
+        spent, done = self.at.seconds, self.limits.done(self.at)
         self.listener.step(
             Progress(
                 step=self.at.step,
@@ -142,7 +151,7 @@ class Trainer:
     def _validate(self) -> bool:
         """Whether the run has waited long enough for a better one."""
         assert self.validate is not None
-        with self.world.whole():
+        with self.average.in_place(), self.world.whole():
             metrics = self.world.agreed(self.validate())
         self.model.train()
         score = metrics[self.watch.metric]
@@ -164,14 +173,15 @@ class Trainer:
         return 0 < self.watch.patience <= self.at.waited
 
     def _keep(self) -> None:
-        held = weights(self.model)
+        with self.average.in_place():
+            held = {name: tensor.clone() for name, tensor in weights(self.model).items()}
         if self.world.rank == 0:
             save_tensors(held, self.folder / "model.safetensors", FORMAT)
 
     def _save(self) -> None:
         if self.validate is None:
             self._keep()
-        save(self.folder / "checkpoints", self.model, self.optimizer, self.at, self.world)
+        save(self.folder / "checkpoints", self.model, self.optimizer, self.at, self.world, self.average)
         if self.world.rank == 0:
             rotate(self.folder / "checkpoints", self.limits.keep)
         self.world.agreed(None)  # nobody goes on before all is written
@@ -180,18 +190,8 @@ class Trainer:
         seconds = time.monotonic() - begun
         return float(self.world.agreed(seconds)) if self.limits.minutes else seconds
 
-    def _effective_step(self) -> float:
-        """The updates so far, or further on where the clock runs ahead of them."""
-        return max(float(self.at.step - self.at.skipped), self._by_clock() * self.limits.steps)
-
-    def _by_clock(self) -> float:
-        return self.at.seconds / (60 * self.limits.minutes) if self.limits.minutes else 0.0
-
-    def _done(self) -> float:
-        return max(self.at.step / self.limits.steps, self._by_clock())
-
     def _is_last(self) -> bool:
-        if self._done() < 1:
+        if self.limits.done(self.at) < 1:
             return False
         if self.at.step < self.limits.steps:
             self.listener.message(

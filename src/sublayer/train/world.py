@@ -34,6 +34,9 @@ class World(Protocol):
     def sum(self, loss: Loss) -> Loss:
         """What is reported of a loss, over all processes."""
 
+    def any(self, so: bool) -> bool:
+        """Whether it is so in one of the processes."""
+
     def agreed(self, value: Any) -> Any:
         """The value that the first process has."""
 
@@ -57,6 +60,9 @@ class Alone:
 
     def sum(self, loss: Loss) -> Loss:
         return loss
+
+    def any(self, so: bool) -> bool:
+        return so
 
     def agreed(self, value: Any) -> Any:
         return value
