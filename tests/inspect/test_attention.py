@@ -180,3 +180,16 @@ def test_a_wrong_name_hears_the_nearest(model):
 
 def _attentions(model):
     return [m for m in model.modules() if isinstance(m, MultiHeadAttention)]
+
+
+@pytest.mark.parametrize("kind", ["layer-relative", "relative", "alibi", "rotary"])
+@pytest.mark.parametrize("inference", [False, True])
+def test_every_position_and_form_has_its_stack(tiny, kind, inference):
+    model = tiny(position={"kind": kind})
+    before = model(SOURCE, TARGET)
+    model = model.for_inference() if inference else model
+    with torch.no_grad(), attention_maps(model) as maps:
+        torch.testing.assert_close(model(SOURCE, TARGET), before, rtol=1e-5, atol=1e-5)
+    assert [len(maps.encoder), len(maps.decoder), len(maps.cross)] == [2, 2, 2]
+    for weights in maps.values():
+        torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))

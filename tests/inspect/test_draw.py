@@ -1,6 +1,7 @@
 import json
 import re
 import sys
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -17,16 +18,22 @@ def picture():
     return AttentionPicture([HEADS], ["la", "maison"], ["the", "house"], title="the house")
 
 
-class Page(HTMLParser):
-    """Elements with their attributes; text by the element that it stands in."""
+def page_of(picture):
+    """The data that a page carries, its title and its tags, read as a browser does."""
+    found = Found()
+    found.feed(picture.html())
+    assert found.open == []
+    data = found.text.pop("script")
+    return json.loads(data[0]), found.text, found.tags
 
-    def __init__(self, html):
+
+class Found(HTMLParser):
+    def __init__(self):
         super().__init__()
-        self.found, self.text, self.open = [], {}, []
-        self.feed(html)
+        self.tags, self.text, self.open = [], {}, []
 
     def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
+        self.tags.append(tag)
         if tag not in ("meta", "br"):
             self.open.append(tag)
 
@@ -36,9 +43,6 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if self.open:
             self.text.setdefault(self.open[-1], []).append(data)
-
-    def all(self, tag):
-        return [attrs for name, attrs in self.found if name == tag]
 
 
 def test_plain_values_begin_with_the_mean_of_heads(picture):
@@ -54,65 +58,30 @@ def test_plain_values_begin_with_the_mean_of_heads(picture):
     }
 
 
-def test_the_page_shows_the_mean_and_carries_every_head(picture):
-    page = Page(picture.html())
-    assert page.open == []
-    cells = [cell for cell in page.all("td") if "title" in cell]
-    assert [cell["title"] for cell in cells] == [
-        "la → the: 0.750",
-        "la → house: 0.250",
-        "maison → the: 0.250",
-        "maison → house: 0.750",
-    ]
-    assert [cell["style"] for cell in cells] == ["--w:1", "--w:0.333", "--w:0.333", "--w:1"]
-    assert json.loads(page.text["script"][0]) == [picture.to_dict()["kinds"]["attention"]["weights"]]
-    assert page.text["option"] == ["attention", "1", "mean of heads", "1", "2"]
-    assert page.text["figcaption"] == ["Each row: what this position looks at."]
-
-
-def test_each_kind_has_its_labels_and_only_the_first_is_shown():
-    source, read, written = ["a", "b", "</s>"], ["<s>", "x"], ["x", "</s>"]
-    picture = AttentionPicture(
-        {"cross": [torch.rand(2, 2, 3)] * 2, "encoder": [torch.rand(1, 3, 3)], "decoder": [torch.rand(2, 2, 2)]},
-        rows={"cross": written, "encoder": source, "decoder": written},
-        columns={"cross": source, "encoder": source, "decoder": read},
-    )
-    page = Page(picture.html())
-    assert page.text["option"][:3] == ["Cross-attention", "Encoder self-attention", "Decoder self-attention"]
-    assert ["hidden" in section for section in page.all("section")] == [False, True, True]
-    assert [cell["title"][:9] for cell in page.all("td") if "title" in cell][-4:-2] == ["x → <s>: ", "x → x: 0."]
-    assert page.text["figcaption"][2] == "Each row: what this output position looks at in the output so far."
+def test_the_page_carries_every_weight_and_its_own_script(picture):
+    data, text, tags = page_of(picture)
+    assert data == picture.to_dict()
+    assert text["title"] == text["h1"] == ["the house"]
+    assert tags.count("script") == 2 and tags.count("noscript") == 1
+    assert "export class Picture" in picture.html() and ".chip" in picture.html()
 
 
 def test_the_page_asks_for_nothing_outside(picture):
-    html = picture.html()
-    assert not re.search(r"https?:|//|url\(|@import|\bsrc=|\bhref=|fetch\(", html)
+    html = picture.html().replace("http://www.w3.org/2000/svg", "")  # a name
+    assert not re.search(r"https?:|//\w|url\(|@import|\bsrc=|\bhref=|fetch\(|import ", html)
 
 
 @pytest.mark.parametrize("evil", ["<script>alert(1)</script>", '"><img onerror=x>', "</script><b>", "$title", "&lt;"])
-def test_tokens_and_title_are_text(evil):
-    html = AttentionPicture([torch.ones(1, 1, 1)], [evil], [evil], title=evil).html()
-    page = Page(html)
-    assert {tag for tag, _ in page.found} == {
-        tag for tag, _ in Page(AttentionPicture([torch.ones(1, 1, 1)], "a", "b").html()).found
-    }
-    assert page.text["title"] == page.text["h1"] == page.text["span"][:1] == [evil]
-    assert page.all("td")[1]["title"] == f"{evil} → {evil}: 1.000"
-
-
-@pytest.mark.parametrize(("tokens", "printed"), [(12, True), (13, False)])
-def test_numbers_stand_in_cells_while_there_is_room(tokens, printed):
-    page = Page(AttentionPicture([torch.full((1, 1, tokens), 1 / tokens)], "x", "abcdefghijklm"[:tokens]).html())
-    assert (page.text.get("td", []) == [f"{1 / tokens:.2f}"] * tokens) is printed
-
-
-def test_a_blank_token_can_be_seen():
-    assert AttentionPicture([torch.ones(1, 1, 1)], [" "], ["中"]).to_dict()["kinds"]["attention"]["rows"] == ["␣"]
+def test_tokens_and_title_are_text(evil, picture):
+    data, text, tags = page_of(AttentionPicture([torch.ones(1, 1, 1)], [evil], [evil], title=evil))
+    assert tags == page_of(picture)[2]
+    assert text["title"] == text["h1"] == [evil] == data["kinds"]["attention"]["rows"]
 
 
 def test_a_notebook_gets_the_page_in_a_frame_of_its_own(picture):
-    (frame,) = Page(picture._repr_html_()).all("iframe")
-    assert frame["srcdoc"] == picture.html() and frame["title"] == "the house"
+    shown = picture._repr_html_()
+    assert shown.startswith('<iframe title="the house" srcdoc="') and shown.endswith("</iframe>")
+    assert unescape(shown.split('srcdoc="')[1].split('" style=')[0]) == picture.html()
 
 
 def test_all_that_does_not_fit_is_told_at_once():
@@ -154,6 +123,46 @@ def test_without_matplotlib_the_cure_is_named_and_the_old_file_stays(picture, tm
     (tmp_path / "a.png").write_bytes(b"old")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ConfigError, match=r"pip install 'sublayer\[plot\]'"):
-        picture.png(tmp_path / "a.png")
+        picture.save(tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes() == b"old"
     picture.save(tmp_path / "a.html")
+
+
+def test_one_kind_layer_and_head_can_be_plotted(picture):
+    both = AttentionPicture({"encoder": [HEADS, HEADS * 0.5], "decoder": [HEADS]}, "ab", "cd")
+    assert len(both.plot().subfigs) == 2
+    (part,) = both.plot("encoder", layer=-1, head=1).subfigs
+    axis = part.axes[0]
+    assert axis.get_title() == "layer 2" and "head 2" in part._suptitle.get_text()
+    assert axis.images[0].get_array().tolist() == [[0.25, 0.25], [0.0, 0.5]]
+    assert [tick.get_text() for tick in axis.get_xticklabels()] == ["c", "d"]
+    for wrong, said in (
+        ({"kind": "cross"}, "no kind 'cross' here. Known: encoder, decoder"),
+        ({"layer": 1}, "layer=1: decoder has 1 layers. Write 0 to 0, or -1"),
+        ({"head": 2}, "head=2: this layer has 2 heads"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            both.plot(**wrong)
+
+
+def test_two_hundred_tokens_fit_on_a_sheet(tmp_path):
+    tokens = [f"字{i}" for i in range(200)]
+    picture = AttentionPicture([torch.rand(2, 200, 200)], tokens, tokens)
+    figure = picture.plot()
+    assert max(figure.get_size_inches()) < 18
+    labels = [label for label in figure.subfigs[0].axes[0].get_xticklabels() if label.get_text()]
+    assert 90 <= len(labels) <= 200
+    picture.save(tmp_path / "a.png")
+
+
+def test_bertviz_gets_what_it_takes():
+    three = {"encoder": [torch.rand(2, 3, 3)], "decoder": [torch.rand(2, 2, 2)], "cross": [torch.rand(2, 2, 3)]}
+    rows = {"encoder": "abc", "decoder": ["x", "</s>"], "cross": ["x", "</s>"]}
+    columns = {"encoder": "abc", "decoder": ["<s>", "x"], "cross": "abc"}
+    given = AttentionPicture(three, rows, columns).to_bertviz()
+    assert given["encoder_tokens"] == ["a", "b", "c"] and given["decoder_tokens"] == ["<s>", "x"]
+    assert [given[f"{kind}_attention"][0].shape for kind in three] == [(1, 2, 3, 3), (1, 2, 2, 2), (1, 2, 2, 3)]
+    alone = AttentionPicture({"encoder": three["encoder"]}, "abc", "abc").to_bertviz()
+    assert alone["tokens"] == ["a", "b", "c"] and alone["attention"][0].shape == (1, 2, 3, 3)
+    with pytest.raises(ConfigError, match="bertviz shows self-attention, .* and here is cross"):
+        AttentionPicture({"cross": three["cross"]}, "ab", "abc").to_bertviz()

@@ -1,14 +1,10 @@
 """The page in a real browser: pytest -m slow tests/serve/test_page.py. It needs Debian's chromium."""
 
-import shutil
-
 import pytest
+from tests.browsing import chromium, faults
 from tests.serve.process import server
 
 pytestmark = pytest.mark.slow
-CHROMIUM = shutil.which("chromium")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-QUIET += ["--disable-component-update", "--disable-sync"]
 
 
 @pytest.fixture(scope="module")
@@ -19,14 +15,7 @@ def served():
 
 @pytest.fixture(scope="module")
 def browser():
-    if CHROMIUM is None:
-        pytest.skip("there is no chromium: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield browser
-        browser.close()
+    yield from chromium()
 
 
 @pytest.fixture
@@ -69,15 +58,12 @@ def test_an_answer_stands_there_within_a_second(visit):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_anybody_can_use_it(visit, width, scheme, language):
-    from axe_playwright_python.sync_playwright import Axe
-
     page = visit(f"text=abcdefgh abc&lang={language}", width=width, color_scheme=scheme)
     answered(page)
     page.click("summary")
     for view in ("lines", "grid"):
         page.select_option("[name=view]", view)
-        found = Axe().run(page).response["violations"]
-        assert not [f"{f['id']}: {f['help']}, {[n['html'][:90] for n in f['nodes'][:3]]}" for f in found]
+        assert not faults(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("document.documentElement.lang") == {"en": "en", "zh": "zh-Hans"}[language]
 

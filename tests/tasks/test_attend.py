@@ -1,5 +1,9 @@
 import numpy as np
+import pytest
+import torch
+from tests.small_tasks import SMALL, small
 
+from sublayer.errors import ConfigError
 from sublayer.tasks.attend import picture
 
 
@@ -29,3 +33,43 @@ def test_the_decoder_sees_no_future_and_a_given_target_is_taken(task):
     for head in drawn.maps["decoder"][0]:
         assert np.allclose(np.triu(np.asarray(head), 1), 0)
     assert not task.model.training
+
+
+def test_the_words_that_belong_together_are_a_kind(task):
+    drawn = picture(task, "abcd")
+    [[alignment]] = task.predict(["abcd"], alignments=True)
+    [[weights]] = drawn.maps["alignment"]
+    assert drawn.rows["alignment"] == ["d", "c", "b", "a"] and drawn.columns["alignment"] == ["a", "b", "c", "d"]
+    assert [(s, t) for t, row in enumerate(weights.tolist()) for s, w in enumerate(row) if w] == list(
+        alignment.alignment.links
+    )
+    assert "alignment" not in picture(task, "abcd", "").maps
+
+
+@pytest.mark.parametrize("kind", SMALL)
+@pytest.mark.parametrize("words", [False, True])
+def test_every_task_has_its_picture(kind, words):
+    task, texts = small(kind)
+    for text in texts:
+        drawn = picture(task, text, words=words)
+        for name, layers in drawn.maps.items():
+            assert len(layers) == (1 if name == "alignment" else 2)
+            if name == "alignment":
+                continue
+            for weights in layers:
+                assert weights.shape == (2, len(drawn.rows[name]), len(drawn.columns[name]))
+                if not (words and kind == "complete"):  # white space is no word there, and keeps its share
+                    torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
+        if kind == "complete":
+            assert all((weights.triu(1) == 0).all() for weights in drawn.maps["decoder"]) or words
+
+
+def test_labels_of_each_task():
+    assert picture(small("classify")[0], "a cat, a dog").rows["encoder"] == ["<s>", *"a cat , a dog".split(), "</s>"]
+    tagged = picture(small("tag")[0], "abcd dcba")
+    assert tagged.rows["encoder"][0] == "<s>" and "".join(tagged.rows["encoder"][1:-1]) == " abcd dcba"
+    assert picture(small("tag")[0], "abcd dcba", words=True).rows["encoder"] == ["<s>", "abcd", "dcba", "</s>"]
+    written = picture(small("complete")[0], "ab", "cd")
+    assert (written.rows["decoder"], written.columns["decoder"]) == (["a", "b", "c", "d"], ["\n", "a", "b", "c"])
+    with pytest.raises(ConfigError, match="A target is for runs that write, and this one holds a Classify"):
+        picture(small("classify")[0], "a", "b")

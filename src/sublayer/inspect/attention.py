@@ -1,7 +1,7 @@
 """Attention weights, taken while the model runs."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import torch
@@ -63,7 +63,7 @@ class AttentionMaps(Mapping[str, Tensor]):
         return self._stack("decoder", "cross_attn")
 
     def _stack(self, stack: str, part: str) -> list[Tensor]:
-        pattern = re.compile(rf"(.*\.)?{stack}\.layers\.\d+\.{part}")
+        pattern = re.compile(rf"(.*\.)?{stack}\.layers\.\d+\.{part}(\..*)?")  # behind it: what is inside a wrapper
         return [self[name] for name in self if pattern.fullmatch(name)]
 
 
@@ -78,13 +78,13 @@ def attention_maps(model: nn.Module) -> Iterator[AttentionMaps]:
     what that computes need not be this softmax, and its outputs would change.
     """
     found = attentions(model)
-    others = [f"{name}: {type(m.kernel).__name__}" for m, (name, *_) in found.items() if not _is_exact(m.kernel)]
+    others = [f"{name}: {type(m.kernel).__name__}" for m, (name, *_) in found.items() if not is_exact(m.kernel)]
     if others:
         raise ConfigError(
             listing("Weights are recorded of attention that computes with Eager, Fused or Local, and here are:", others)
         )
     maps = AttentionMaps([name for names in found.values() for name in names])
-    with kernels({m: _Recorder(m.kernel, [maps._calls[name] for name in names]) for m, names in found.items()}):
+    with kernels({m: Spelled(m.kernel, _Dealer([maps._calls[name] for name in names])) for m, names in found.items()}):
         yield maps
 
 
@@ -119,27 +119,40 @@ def _put(module: MultiHeadAttention, kernel: Kernel) -> None:
     module.kernel = kernel
 
 
-def _is_exact(kernel: Kernel) -> bool:
+def is_exact(kernel: Kernel) -> bool:
+    """Whether `Spelled` computes what this kernel does."""
     return type(kernel) in (Eager, Fused, Local)  # a subclass may compute something else
 
 
-class _Recorder:
-    """`Eager` that hands the weights of each call to the next of `places`, over and over."""
+class Spelled:
+    """`Eager` in the place of an exact kernel. It shows the weights of each call to `see`, and goes on with those that
+    `see` gives instead, if any."""
 
-    def __init__(self, kernel: Kernel, places: list[list[Tensor]]) -> None:
+    def __init__(self, kernel: Kernel, see: Callable[[Tensor], Tensor | None]) -> None:
         self.eager = kernel if isinstance(kernel, Eager) else Eager()
         self.near = kernel.near if isinstance(kernel, Local) else None
-        self.places = places
-        self.called = 0
+        self.see = see
 
     def __call__(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, *, scale: float | None, dropout: float
     ) -> Tensor:
         mask = mask if self.near is None else self.near & mask
         output, weights = self.eager.weigh(q, k, v, mask, scale=scale, dropout=dropout)
+        other = self.see(weights)
+        if other is None:
+            return output
+        return F.dropout(other, dropout) @ v.repeat_interleave(q.size(1) // v.size(1), 1)
+
+
+class _Dealer:
+    """Hands the weights of each call to the next of `places`, over and over."""
+
+    def __init__(self, places: list[list[Tensor]]) -> None:
+        self.places, self.called = places, 0
+
+    def __call__(self, weights: Tensor) -> None:
         self.places[self.called % len(self.places)].append(weights.detach())
         self.called += 1
-        return output
 
 
 def _joined(name: str, calls: list[Tensor]) -> Tensor:

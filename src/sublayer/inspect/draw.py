@@ -1,31 +1,24 @@
 """Attention as a picture: HTML to explore, PNG and SVG to print."""
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from html import escape
-from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from sublayer.errors import ConfigError, ShapeError, listing
-from sublayer.inspect.page import TURNED, page, words
+from sublayer.inspect.page import page
+from sublayer.inspect.sheet import image, sheet
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Labels = Sequence[str] | Mapping[str, Sequence[str]]
 
 SUFFIXES = (".html", ".png", ".svg")
-CJK = (
-    "Noto Sans CJK",
-    "Source Han Sans",
-    "WenQuanYi",
-    "PingFang",
-    "Hiragino Sans",
-    "Microsoft YaHei",
-    "SimHei",
-)
 
 
 class AttentionPicture:
@@ -54,7 +47,7 @@ class AttentionPicture:
 
     def _labels(self, labels: Labels) -> dict[str, list[str]]:
         given = labels if isinstance(labels, Mapping) else dict.fromkeys(self.maps, labels)
-        return {kind: [token if token.strip() else "␣" for token in given.get(kind, ())] for kind in self.maps}
+        return {kind: list(given.get(kind, ())) for kind in self.maps}
 
     def _problems(self, kind: str) -> list[str]:
         rows, columns = len(self.rows[kind]), len(self.columns[kind])
@@ -82,21 +75,48 @@ class AttentionPicture:
             },
         }
 
+    def to_bertviz(self) -> dict[str, Any]:
+        """Arguments for `bertviz.head_view(**…)` and `model_view(**…)`: a tensor (1, H, T, S) a layer, and tokens.
+
+        Tokens of the decoder are those that it reads. ConfigError for kinds that they have no view of.
+        """
+        batched = {kind: [layer.detach().cpu()[None] for layer in layers] for kind, layers in self.maps.items()}
+        if {"encoder", "decoder", "cross"} <= batched.keys():
+            views = {f"{kind}_attention": batched[kind] for kind in ("encoder", "decoder", "cross")}
+            tokens = {f"{kind}_tokens": self.columns[kind] for kind in ("encoder", "decoder")}
+            return {**views, **tokens}
+        for kind in ("encoder", "decoder", "attention"):
+            if len(batched) == 1 and kind in batched and len(self.rows[kind]) == len(self.columns[kind]):
+                return {"attention": batched[kind], "tokens": self.columns[kind]}
+        raise ConfigError(
+            f"bertviz shows self-attention, or encoder, decoder and cross together, and here is {', '.join(self.maps)}."
+        )
+
     def html(self) -> str:
         """A page that needs nothing else, with kind, layer and head to choose and every weight to read."""
         return page(self.to_dict())
 
     def _repr_html_(self) -> str:
         # A frame of its own keeps the notebook's styles out of the page, and the page's out of the notebook.
-        height = 260 + 30 * max(map(len, self.rows.values()))
         return (
             f'<iframe title="{escape(self.title)}" srcdoc="{escape(self.html())}" '
-            f'style="width:100%;height:{height}px;border:0"></iframe>'
+            f'style="width:100%;height:480px;border:0"></iframe>'
         )
 
-    def png(self, path: str | Path) -> None:
-        """Every kind and layer, mean of heads, on one sheet. ConfigError where matplotlib is missing."""
-        _write(Path(path), _sheet(self.to_dict(), "png"))
+    def plot(self, kind: str | None = None, layer: int | None = None, head: int | None = None) -> "Figure":
+        """A matplotlib figure of every kind and layer, mean of heads, or of the one kind, layer and head that is named.
+
+        layer, head  counted from 0, or from the end with -1 as the last
+
+        ConfigError for one that is not there, or where matplotlib is missing.
+        """
+        if kind is not None and kind not in self.maps:
+            raise ConfigError(f"there is no kind {kind!r} here. Known: {', '.join(self.maps)}.")
+        chosen = {}
+        for name, layers in self.maps.items() if kind is None else [(kind, self.maps[kind])]:
+            shown = {i: _head(layers[i], head) for i in _chosen(name, "layer", layer, len(layers))}
+            chosen[name] = (self.rows[name], self.columns[name], shown)
+        return sheet(self.title, chosen, "mean of heads" if head is None else f"head {head + 1 if head >= 0 else head}")
 
     def save(self, path: str | Path) -> None:
         """The page (.html) or the sheet (.png, .svg), whole or not at all; ConfigError for another suffix."""
@@ -104,7 +124,7 @@ class AttentionPicture:
         suffix = path.suffix.lower()
         if suffix not in SUFFIXES:
             raise ConfigError(f"{path.name}: a picture is saved as {', '.join(SUFFIXES)}, not {suffix or 'nothing'!r}.")
-        _write(path, self.html().encode() if suffix == ".html" else _sheet(self.to_dict(), suffix[1:]))
+        _write(path, self.html().encode() if suffix == ".html" else image(self.plot(), suffix[1:]))
 
 
 def _views(weights: Tensor) -> list[list[list[float]]]:
@@ -114,59 +134,22 @@ def _views(weights: Tensor) -> list[list[list[float]]]:
     return views
 
 
+def _head(weights: Tensor, head: int | None) -> list[list[float]]:
+    heads = weights.detach().cpu().double()
+    shown = heads.mean(0) if head is None else heads[_chosen("this layer", "head", head, len(heads))[0]]
+    found: list[list[float]] = shown.tolist()
+    return found
+
+
+def _chosen(of: str, what: str, number: int | None, count: int) -> list[int]:
+    if number is None:
+        return list(range(count))
+    if not -count <= number < count:
+        raise ConfigError(f"{what}={number}: {of} has {count} {what}s. Write 0 to {count - 1}, or -1 for the last.")
+    return [number % count]
+
+
 def _write(path: Path, data: bytes) -> None:
     beside = path.with_name(f".{path.name}.part")
     beside.write_bytes(data)
     os.replace(beside, path)
-
-
-def _sheet(picture: Mapping[str, Any], format: str) -> bytes:
-    """Kinds below each other, layers side by side. A bare Figure leaves pyplot's global state alone."""
-    try:
-        from matplotlib.colors import LinearSegmentedColormap
-        from matplotlib.figure import Figure
-        from matplotlib.font_manager import fontManager
-    except ImportError:
-        raise ConfigError(f"A {format} needs matplotlib: pip install 'sublayer[plot]'. HTML needs nothing.") from None
-    ramp = LinearSegmentedColormap.from_list("ink", ["#ffffff", "#08408c"])
-    cjk = sorted({font.name for font in fontManager.ttflist if font.name.startswith(CJK)})
-    text = {"fontfamily": ["DejaVu Sans", *cjk[:1]], "parse_math": False}
-
-    kinds = picture["kinds"]
-    sizes = [_inches(kind) for kind in kinds.values()]
-    heights = [height for _, height in sizes]
-    size = (max(width for width, _ in sizes), sum(heights) + 0.4)
-    figure = Figure(figsize=size, dpi=150, layout="constrained")
-    figure.suptitle(picture["title"], fontweight="bold", **text)
-    parts = figure.subfigures(len(kinds), 1, squeeze=False, height_ratios=heights)[:, 0]
-    for part, (name, kind) in zip(parts, kinds.items(), strict=True):
-        part.suptitle("{}, mean of heads\n{}".format(*words(name)), fontsize=9, **text)
-        _panels(part, kind, ramp, text)
-    data = BytesIO()
-    with warnings.catch_warnings():  # a machine without a font for these tokens shows boxes
-        warnings.filterwarnings("ignore", "Glyph", UserWarning)
-        figure.savefig(data, format=format, metadata={"Date": None} if format == "svg" else None)
-    return data.getvalue()
-
-
-def _panels(part: Any, kind: Mapping[str, Any], ramp: Any, text: dict[str, Any]) -> None:
-    """The layers of one kind in a matplotlib (sub)figure, with one colour scale."""
-    means = [layer[0] for layer in kind["weights"]]
-    top = max(w for mean in means for line in mean for w in line) or 1
-    axes = part.subplots(1, len(means), squeeze=False)[0]
-    for i, (axis, mean) in enumerate(zip(axes, means, strict=True), 1):
-        image = axis.imshow(mean, cmap=ramp, vmin=0, vmax=top)
-        axis.set_title(f"layer {i}", fontsize=9)
-        axis.tick_params(length=0, labelsize=8, labeltop=True, labelbottom=False)
-        axis.set_xticks(range(len(kind["columns"])), kind["columns"], **text)
-        axis.set_yticks(range(len(kind["rows"])), kind["rows"], **text)
-        for label in axis.get_xticklabels():
-            label.set_rotation(90 if len(label.get_text()) > TURNED else 0)
-    part.colorbar(image, ax=axes, shrink=0.7, aspect=25, label="weight").ax.tick_params(labelsize=8)
-
-
-def _inches(kind: Mapping[str, Any]) -> tuple[float, float]:
-    """Width and height of a row of panels: square cells, with room for labels, caption and scale."""
-    rows, columns = (0.09 * max(map(len, kind[side])) for side in ("rows", "columns"))
-    panel = 0.24 * len(kind["columns"]) + rows + 0.4
-    return max(5.0, panel * len(kind["weights"]) + 0.9), 0.24 * len(kind["rows"]) + columns + 1.1

@@ -1,27 +1,169 @@
 """What a model looks at."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Self
+
 import torch
+from torch import Tensor
 
 from sublayer.data import Pair
-from sublayer.inspect import AttentionPicture, attention_maps
+from sublayer.errors import ConfigError
+from sublayer.inspect import AttentionPicture, attention_maps, by_word
 from sublayer.nn import Mask
+from sublayer.tasks.base import Alignment, Task
+from sublayer.tasks.complete import Complete
+from sublayer.tasks.tag import Tag
+from sublayer.tasks.texts import TextTask, Vocabulary
 from sublayer.tasks.translate import Translate
+from sublayer.text import NGrams
 
 
-@torch.inference_mode()
-def picture(task: Translate, source: str, target: str | None = None) -> AttentionPicture:
-    """Attention over one pair: encoder, decoder and cross. Without a target, the model's own answer."""
-    if target is None:
-        target = next(task.predict([source]))[0].text
-    batch = task.batch(task.encode_pairs([Pair(source, target, 1)]))
+class Side(NamedTuple):
+    """tokens  as they read
+    words   as they read
+    of      for each token the number of its word; -1: it is white space
+    """
+
+    tokens: list[str]
+    words: list[str]
+    of: list[int]
+
+    @classmethod
+    def read(cls, tokenizer: Vocabulary, text: str) -> Self:
+        tokens = tokenizer.tokens(text)
+        if isinstance(tokenizer, NGrams):
+            return cls.whole(tokens)
+        words = tokenizer.words(text)
+        return cls(tokens, list(words.texts), list(words.of))
+
+    @classmethod
+    def whole(cls, tokens: Iterable[str]) -> Self:
+        """Each a word of its own, as special tokens are."""
+        tokens = list(tokens)
+        return cls(tokens, tokens, list(range(len(tokens))))
+
+    def __add__(self, other: Side) -> Side:  # type: ignore[override]
+        behind = [n + len(self.words) if n >= 0 else n for n in other.of]
+        return Side(self.tokens + other.tokens, self.words + other.words, self.of + behind)
+
+    def cut(self, start: int, stop: int | None = None) -> Side:
+        """Some of the tokens, and the words that they belong to."""
+        tokens, of = self.tokens[start:stop], self.of[start:stop]
+        kept = sorted(set(of) - {-1})
+        return Side(tokens, [self.words[n] for n in kept], [kept.index(n) if n >= 0 else n for n in of])
+
+
+END, START = Side.whole(["</s>"]), Side.whole(["<s>"])
+
+
+def picture(task: Task, text: str, target: str | None = None, *, words: bool = False) -> AttentionPicture:
+    """Attention over one text, and over the answer of a model that writes: its own, where no target is given.
+
+    words  for those of tokens: the sum over a word that is looked at, the mean over one that looks
+
+    Of `translate` there are the encoder, the decoder, what that sees of the encoder, and the words that belong
+    together. ConfigError for a target where nothing is written.
+    """
     task.model.eval()
+    with torch.inference_mode():
+        if isinstance(task, Translate):
+            return _translated(task, text, target, words)
+        if isinstance(task, Complete):
+            return _continued(task, text, target, words)
+        if target is not None:
+            raise ConfigError(f"A target is for runs that write, and this one holds a {type(task).__name__}.")
+        if isinstance(task, TextTask):
+            return _read(task, text, words)
+    raise ConfigError(f"There is no picture of what a {type(task).__name__} looks at.")
+
+
+def aligned(alignment: Alignment) -> Tensor:
+    """The links as weights of one head, (1, target words, source words)."""
+    weights = torch.zeros(1, len(alignment.target), len(alignment.source))
+    for s, t in alignment.links:
+        weights[0, t, s] = 1
+    return weights
+
+
+def _translated(task: Translate, text: str, target: str | None, words: bool) -> AttentionPicture:
+    if target is None:
+        target = next(task.predict([text]))[0].text
+    batch = task.batch(task.encode_pairs([Pair(text, target, 1)]))
     with attention_maps(task.model) as maps:
         task.model(batch.source, batch.target_in, None, Mask(causal=True))
-    read = [*task.source.tokens(source), "</s>"]
-    said = [*task.target.tokens(target), "</s>"]
-    return AttentionPicture(
-        {kind: [layer[0] for layer in getattr(maps, kind)] for kind in ("cross", "encoder", "decoder")},
-        rows={"encoder": read, "decoder": said, "cross": said},
-        columns={"encoder": read, "decoder": ["<s>", *said[:-1]], "cross": read},
-        title=f"{source} → {target}",
-    )
+    read, said = Side.read(task.source, text) + END, Side.read(task.target, target) + END
+    begun = START + said.cut(0, -1)
+    drawn = _Drawing(words)
+    drawn.add("cross", maps.cross, said, read)
+    (alignment,) = task.align([Pair(text, target, 1)])
+    if alignment.source and alignment.target:
+        drawn.add("alignment", [aligned(alignment)[None]], Side.whole(alignment.target), Side.whole(alignment.source))
+    drawn.add("encoder", maps.encoder, read, read)
+    drawn.add("decoder", maps.decoder, said, begun)
+    return drawn.picture(f"{text} → {target}")
+
+
+def _continued(task: Complete, text: str, target: str | None, words: bool) -> AttentionPicture:
+    """Each row is a token that was written, or read, and looks at what stood before it."""
+    if target is None:
+        target = next(task.predict([text]))[0].text
+    whole = f"\n{text}{target}"
+    ids, side = task.target.encode(whole)[-task.context - 1 :], Side.read(task.target, whole)
+    if len(ids) < 2:
+        ids, side = [*ids, task.target.eos], side + END
+    side = side.cut(len(side.tokens) - len(ids))
+    with attention_maps(task.model) as maps:
+        task.model(torch.tensor([ids[:-1]], device=task.device))
+    drawn = _Drawing(words)
+    drawn.add("decoder", maps.decoder, side.cut(1), side.cut(0, -1))
+    return drawn.picture(f"{text}{target}")
+
+
+def _read(task: TextTask, text: str, words: bool) -> AttentionPicture:
+    if isinstance(task, Tag):
+        given = text.split()
+        [ids, *_] = [window.ids for window in task.windows(given)] or task.encode([[""]])
+        side = _tagged(task, given)
+        side = START + side.cut(0, len(ids) - 2) + END
+    else:
+        parts = text.split("\t")
+        [ids] = task.encode([parts])
+        task.check([ids], [1])
+        side = START
+        for part in parts:
+            side = side + Side.read(task.tokenizer, part) + END
+    batch = task.batch([ids])
+    with attention_maps(task.model) as maps:
+        task.model(batch.ids, batch.mask)
+    drawn = _Drawing(words)
+    drawn.add("encoder", maps.encoder, side, side)
+    return drawn.picture(text)
+
+
+def _tagged(task: Tag, words: Sequence[str]) -> Side:
+    tokens: list[str] = []
+    of: list[int] = []
+    encoded: list[list[Any]] = list(task.tokenizer.encode_words(words))
+    for number, (word, pieces) in enumerate(zip(words, encoded, strict=True)):
+        tokens += [word] if len(pieces) == 1 else map(task.tokenizer.piece, pieces)
+        of += [number] * len(pieces)
+    return Side(tokens, list(words), of)
+
+
+class _Drawing:
+    def __init__(self, words: bool) -> None:
+        self.words = words
+        self.maps: dict[str, list[Tensor]] = {}
+        self.rows: dict[str, list[str]] = {}
+        self.columns: dict[str, list[str]] = {}
+
+    def add(self, kind: str, layers: Sequence[Tensor], rows: Side, columns: Side) -> None:
+        """Layers (1, H, T, S)."""
+        rows, columns = rows.cut(0), columns.cut(0)  # a word may be without a token
+        self.maps[kind] = [by_word(w[0], rows.of, columns.of) if self.words else w[0] for w in layers]
+        self.rows[kind], self.columns[kind] = (side.words if self.words else side.tokens for side in (rows, columns))
+
+    def picture(self, title: str) -> AttentionPicture:
+        return AttentionPicture(self.maps, self.rows, self.columns, title=title)

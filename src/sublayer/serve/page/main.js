@@ -1,5 +1,5 @@
 import { Failed, models, setKey, stream } from "./api.js";
-import { el } from "./dom.js";
+import { el } from "./picture.js";
 import { TranslateView } from "./translate.js";
 import { onLanguage, say, setLanguage } from "./words.js";
 

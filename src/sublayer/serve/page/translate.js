@@ -1,7 +1,6 @@
 // The view of `translate`: how to search, the answers with their scores, the tokens of one, its attention.
 import { attention, Failed } from "./api.js";
-import { Picture } from "./attention.js";
-import { el, seen } from "./dom.js";
+import { el, Picture, seen } from "./picture.js";
 import { onLanguage, say } from "./words.js";
 
 const SHOWN = 5; // answers that a beam gives at first
@@ -37,7 +36,7 @@ export class TranslateView {
       el("details", {}, el("summary", { "data-word": "more" }, say("more")), el("div", { class: "phrases" }, ...phrases)),
     );
     this.picture = new Picture(picture);
-    onLanguage(() => this.modeChanged());
+    onLanguage((language) => { this.modeChanged(); this.picture.speak(language); });
   }
 
   radio(mode) {

@@ -13,11 +13,7 @@ const WORDS = {
     more: "What comes and what does not", prefix: "Begins with", require: "Holds", forbid: "Does not hold",
     several: "several: with commas between",
     answers: "Answers, the best first", drawn: "Answers as they were drawn", score: "score", probability: "probability", pieces: "Tokens of the answer, and how likely each was",
-    attention: "What the model looks at", looking: "Which attention", layer: "Layer", head: "Head", mean: "mean of heads", view: "View",
-    lines: "Lines", grid: "Grid", encoder: "Text on text", decoder: "Answer on answer", cross: "Answer on text",
-    linesLabel: "Lines between what is looked at, above, and what looks, below", gridLabel: "Each row: what this token looks at",
-    pick: "Point at a token, or reach it with the arrow keys, to see its lines alone.",
-    looksAt: "{token} looks at {others}", seenBy: "{token} is looked at by {others}", nobody: "nothing",
+    attention: "What the model looks at",
   },
   zh: {
     skip: "跳到答案", model: "模型", text: "文本", key: "本服务的密钥",
@@ -32,11 +28,7 @@ const WORDS = {
     more: "必须出现与不许出现", prefix: "开头是", require: "包含", forbid: "不含",
     several: "多个之间用逗号隔开",
     answers: "候选答案，最好的在前", drawn: "抽取到的答案", score: "得分", probability: "概率", pieces: "答案的 token 及各自的概率",
-    attention: "模型在看哪里", looking: "哪一种注意力", layer: "层", head: "头", mean: "各头平均", view: "视图",
-    lines: "连线", grid: "网格", encoder: "文本看文本", decoder: "答案看答案", cross: "答案看文本",
-    linesLabel: "上行是被看的，下行是在看的，之间以线相连", gridLabel: "每一行：这个 token 在看什么",
-    pick: "指向一个 token，或用方向键移到它，只显示它的连线。",
-    looksAt: "{token} 在看 {others}", seenBy: "看 {token} 的有 {others}", nobody: "（无）",
+    attention: "模型在看哪里",
   },
 };
 
@@ -50,13 +42,13 @@ export function say(word, values = {}) {
 // Tells `listener` now and whenever the language changes.
 export function onLanguage(listener) {
   told.add(listener);
-  listener();
+  listener(language);
 }
 
 export function setLanguage(chosen) {
   language = chosen in WORDS ? chosen : "en";
   document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
   for (const element of document.querySelectorAll("[data-word]")) element.textContent = say(element.dataset.word);
-  for (const listener of told) listener();
+  for (const listener of told) listener(language);
   return language;
 }
