@@ -17,7 +17,7 @@ from sublayer.tasks.complete import Complete
 from sublayer.tasks.tag import Tag
 from sublayer.tasks.texts import TextTask, Vocabulary
 from sublayer.tasks.translate import Translate
-from sublayer.text import NGrams
+from sublayer.text import PublishedSide, Tokenizer
 
 
 class Side(NamedTuple):
@@ -31,9 +31,9 @@ class Side(NamedTuple):
     of: list[int]
 
     @classmethod
-    def read(cls, tokenizer: Vocabulary, text: str) -> Self:
+    def read(cls, tokenizer: Vocabulary | PublishedSide, text: str) -> Self:
         tokens = tokenizer.tokens(text)
-        if isinstance(tokenizer, NGrams):
+        if not isinstance(tokenizer, Tokenizer):
             return cls.whole(tokens)
         words = tokenizer.words(text)
         return cls(tokens, list(words.texts), list(words.of))
