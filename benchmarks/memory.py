@@ -11,6 +11,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import cycle, islice
 from pathlib import Path
@@ -47,7 +48,7 @@ def train(config: str, size: Sizes, pairs: Path | None, seed: int, warm: int, mo
     peaks: list[float] = []
 
     class Batches:
-        def epoch(self, number: int) -> list[list[int]]:
+        def epoch(self, number: int) -> Iterator[list[int]]:
             return bucketed.epoch(number)
 
         def make(self, rows: list[int]) -> Any:

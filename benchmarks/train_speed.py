@@ -6,6 +6,7 @@ import gc
 import random
 import time
 from collections.abc import Sequence
+from itertools import islice
 from statistics import median
 
 import torch
@@ -23,7 +24,7 @@ ROWS = {"bucketed": f"bucketed, {BATCH_TOKENS} tokens", "fixed": f"{FIXED_ROWS} 
 
 def batches(data: Sequence[Example], number: int, updates: int, seed: int) -> dict[str, list[PairBatch]]:
     """Of one round: `updates` bucketed batches, and as many rows of 32 as come nearest to their tokens."""
-    bucketed = TokenBatches(sizes(data), BATCH_TOKENS, seed=seed).epoch(number)[:updates]
+    bucketed = list(islice(TokenBatches(sizes(data), BATCH_TOKENS, seed=seed).epoch(number), updates))
     wanted = max(1, round(sum(map(len, bucketed)) / FIXED_ROWS))
     drawn = random.Random(f"{seed} {number}").sample(range(len(data)), wanted * FIXED_ROWS)
     fixed = [drawn[i : i + FIXED_ROWS] for i in range(0, len(drawn), FIXED_ROWS)]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from sublayer.data.examples import Corpus
 from sublayer.data.formats import text_of
-from sublayer.data.read import check, open_lines
+from sublayer.data.lines import open_lines
+from sublayer.data.read import check
 from sublayer.errors import ConfigError
 
 
@@ -31,14 +32,15 @@ def read_conll(path: str | Path, *, columns: tuple[int, int] | None = None, skip
     """
     if columns is not None and min(columns) < 1:
         raise ConfigError(f"columns={list(columns)}: columns are counted from 1. Write [1, 2] for the first two.")
-    found: Corpus[Sentence] = Corpus(str(path), [], noun="sentences")
+    items: list[Sentence] = []
+    found: Corpus[Sentence] = Corpus(str(path), items, noun="sentences")
     bad: list[tuple[int, str]] = []
     words: list[tuple[str, str]] = []
     begun, spoilt, number = 1, False, 0
 
     def close() -> None:
         if words and not spoilt:
-            found.items.append(Sentence(tuple(w for w, _ in words), tuple(t for _, t in words), begun))
+            items.append(Sentence(tuple(w for w, _ in words), tuple(t for _, t in words), begun))
 
     for number, raw in enumerate(open_lines(Path(path)), 1):
         try:

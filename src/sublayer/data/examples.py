@@ -1,6 +1,6 @@
 """What is learned from: the examples of a file, above all pairs of a source and a target text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -34,7 +34,7 @@ class Corpus(Generic[Kind]):
     """
 
     name: str
-    items: list[Kind]
+    items: Sequence[Kind]
     skipped: list[tuple[int, str]] = field(default_factory=list)
     noun: str = "pairs"
 

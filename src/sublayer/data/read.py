@@ -4,15 +4,14 @@ Files are read as bytes and split at LF, because Python's text mode also splits 
 `str.splitlines` at eight more characters (U+2028, U+0085, vertical tab, ...) that are text here.
 """
 
-import codecs
-import gzip
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from sublayer.data.examples import Corpus, Pair, Pairs
-from sublayer.data.formats import Parse, from_columns, from_json, from_parallel, text_of
+from sublayer.data.formats import text_of
+from sublayer.data.lines import open_lines, split_lines
+from sublayer.data.reading import Keep, Left, PairsAgain, Reading
 from sublayer.errors import DataError, listing
 
 
@@ -22,7 +21,7 @@ def read_lines(file: Path | BinaryIO) -> Iterator[str]:
     Blank lines are lines, so that N lines in can become N lines out. Raises DataError, naming file and line,
     where a line is not UTF-8.
     """
-    raw_lines = open_lines(file) if isinstance(file, Path) else _split(file)
+    raw_lines = open_lines(file) if isinstance(file, Path) else split_lines(file)
     name = file if isinstance(file, Path) else getattr(file, "name", "<stream>")
     for number, raw in enumerate(raw_lines, 1):
         try:
@@ -37,6 +36,9 @@ def read_pairs(
     columns: tuple[int, int] | None = None,
     fields: tuple[str, str] = ("source", "target"),
     skip_bad: bool = False,
+    keep: Keep | None = None,
+    prefix: str = "",
+    store: Path | None = None,
 ) -> Pairs:
     """The pairs of a tab-separated file, of a `.jsonl` file, or of two parallel files (a tuple of two paths).
 
@@ -46,27 +48,31 @@ def read_pairs(
               file of exactly two. When columns are named, a line may have more.
     fields    of a `.jsonl` file, the names of the source's and the target's field
     skip_bad  leave out lines that cannot be read, and list them in `skipped`
+    keep      makes what says of each pair, in order, why it is left out; None where it is not
+    prefix    what stands before each source
+    store     a folder for what is made of the pairs. With one they are not held in memory: the file is read again each
+              time they are gone through.
 
     A pair with an empty side is left out as a whole and listed in `skipped`, never an error. Otherwise the
     text stays as it is. Raises DataError with every unreadable line of the file; where parallel files have
     different numbers of lines; where no pair is left.
     """
-    name, rows, parse = _source(path, columns, fields)
-    found = Pairs(name, items=[])
+    read = Reading(path, columns, fields, keep, prefix)
     bad: list[tuple[int, str]] = []
-    number = 0
-    for number, row in enumerate(rows, 1):
-        try:
-            source, target = parse(*row)
-        except ValueError as problem:
-            (found.skipped if skip_bad else bad).append((number, str(problem)))
+    skipped: list[tuple[int, str]] = []
+    items: list[Pair] = []
+    pairs = lines = 0
+    for found in read:
+        lines += 1
+        if isinstance(found, Left):
+            (bad if found.bad and not skip_bad else skipped).append((found.line, found.reason))
             continue
-        if source.strip() and target.strip():
-            found.items.append(Pair(source, target, number))
-        else:
-            found.skipped.append((number, _which_is_empty(source, target)))
-    check(found, bad, lines=number)
-    return found
+        pairs += 1
+        if store is None:
+            items.append(found)
+    corpus = Pairs(read.name, PairsAgain(read, pairs, store) if store else items, skipped)
+    check(corpus, bad, lines)
+    return corpus
 
 
 def check(found: Corpus[Any], bad: list[tuple[int, str]], lines: int) -> None:
@@ -79,50 +85,6 @@ def check(found: Corpus[Any], bad: list[tuple[int, str]], lines: int) -> None:
         needed = " Needed: one with a source and a target." if found.noun == "pairs" else ""
         title = f"{found.name}: no {found.noun.removesuffix('s')} is left of {lines} lines.{needed}"
         raise DataError(listing(title, _described(found.skipped)))
-
-
-def _source(
-    path: str | Path | tuple[str | Path, str | Path], columns: tuple[int, int] | None, fields: tuple[str, str]
-) -> tuple[str, Iterable[tuple[bytes, ...]], Parse]:
-    """The name of what is read, its rows (one line, or a line of each file), and how a row is read."""
-    if isinstance(path, tuple):
-        return f"{path[0]} + {path[1]}", _parallel(Path(path[0]), Path(path[1])), from_parallel(*path)
-    path = Path(path)
-    format_name = path.name.lower().removesuffix(".gz")
-    parse = from_json(fields) if format_name.endswith(".jsonl") else from_columns(columns)
-    return str(path), ((raw,) for raw in open_lines(path)), parse
-
-
-def _parallel(first: Path, second: Path) -> list[tuple[bytes, ...]]:
-    sources, targets = list(open_lines(first)), list(open_lines(second))
-    if len(sources) != len(targets):
-        raise DataError(
-            f"{first} has {len(sources)} lines and {second} has {len(targets)}. "
-            "Line n of the one belongs to line n of the other, so both need the same number; "
-            "keep a blank line where a side is missing."
-        )
-    return list(zip(sources, targets, strict=True))
-
-
-def open_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file (`.gz` too) as bytes, without their ends. DataError where it cannot be read."""
-    try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            yield from _split(file)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
-
-
-def _split(file: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines without their ends and without the file's byte-order mark. A binary file iterates by LF."""
-    for number, raw in enumerate(file):
-        line = raw.removesuffix(b"\r\n").removesuffix(b"\n")
-        yield line if number else line.removeprefix(codecs.BOM_UTF8)
-
-
-def _which_is_empty(source: str, target: str) -> str:
-    sides = [side for side, text in (("source", source), ("target", target)) if not text.strip()]
-    return "empty " + " and ".join(sides)
 
 
 def _described(lines: list[tuple[int, str]]) -> list[str]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from sublayer.data.examples import Corpus
 from sublayer.data.formats import text_of
-from sublayer.data.read import check, open_lines
+from sublayer.data.lines import open_lines
+from sublayer.data.read import check
 from sublayer.errors import ConfigError
 
 
@@ -40,7 +41,8 @@ def read_rows(
     """
     if columns is not None and (len(columns) not in widths or min(columns) < 1):
         raise ConfigError(f"columns={list(columns)}: name {_either(widths)} columns, counted from 1.")
-    found: Corpus[Row] = Corpus(str(path), [], noun=noun)
+    items: list[Row] = []
+    found: Corpus[Row] = Corpus(str(path), items, noun=noun)
     bad: list[tuple[int, str]] = []
     number, width = 0, None
     for number, raw in enumerate(open_lines(Path(path)), 1):
@@ -56,7 +58,7 @@ def read_rows(
         if empty or len(cells) == 1 < min(widths):
             found.skipped.append((number, f"empty column {' and '.join(empty or ['1'])}"))
         else:
-            found.items.append(Row(cells, number))
+            items.append(Row(cells, number))
     check(found, bad, lines=number)
     return found
 

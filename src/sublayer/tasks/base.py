@@ -162,6 +162,10 @@ class Job(ABC):
     def read(self, files: list[str], recipe: Any, *, skip_bad: bool) -> Corpus[Any]:
         """The examples of a file, or of two that belong together, in the recipe's columns."""
 
+    def read_train(self, recipe: Any) -> Corpus[Any]:
+        """The examples that the recipe names to learn from."""
+        return self.read(recipe.data.train, recipe, skip_bad=recipe.data.skip_bad)
+
     @abstractmethod
     def fill_in(self, recipe: Any, items: Sequence[Any]) -> Choices:
         """The whole recipe, for these examples."""

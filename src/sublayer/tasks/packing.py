@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from sublayer.data.batch import PackedPairs
 from sublayer.data.bucket import padding
 from sublayer.tasks.base import Task
-from sublayer.tasks.teaching import sizes
 from sublayer.tasks.translate import Translate
 
 Example = tuple[Sequence[int], Sequence[int]]
@@ -25,7 +24,7 @@ def pays(lengths: Sequence[tuple[int, ...]]) -> bool:
 
 def packs(task: Translate, examples: Sequence[Example]) -> bool:
     """Whether this training batch is packed."""
-    return why_not(task) is None and pays(sizes(examples))
+    return why_not(task) is None and pays([(len(source) + 1, len(target) + 1) for source, target in examples])
 
 
 def pack(task: Translate, examples: Sequence[Example]) -> PackedPairs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,23 +67,21 @@ def read(recipe: AnyRecipe, listener: Listener) -> tuple[Corpus[Any], Corpus[Any
     """The examples of both files; what was left out is told."""
     if recipe.data.train is None:
         raise ConfigError(f"data.train is not set: {job_of(recipe.task).wanted}, in the recipe or with --train.")
-    both = [
-        None if files is None else job_of(recipe.task).read(files, recipe, skip_bad=recipe.data.skip_bad)
-        for files in (recipe.data.train, recipe.data.valid)
-    ]
-    for corpus in both:
+    job = job_of(recipe.task)
+    train, valid = job.read_train(recipe), None
+    if recipe.data.valid is not None:
+        valid = job.read(recipe.data.valid, recipe, skip_bad=recipe.data.skip_bad)
+    for corpus in (train, valid):
         if corpus is not None:
             listener.message(corpus.summary())
             for line, reason in corpus.skipped[:10]:
                 listener.message(f"  line {line}: {reason}")
-    train, valid = both
     if valid is None:
         listener.message("data.valid is not set: the last weights are kept, not the best.")
-    assert train is not None
     return train, valid
 
 
-def tokenizer_of(side: Side, texts: Sequence[str]) -> Tokenizer:
+def tokenizer_of(side: Side, texts: Iterable[str]) -> Tokenizer:
     return train_tokenizer(
         side.kind,
         texts,

@@ -22,7 +22,29 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+Script = Literal[
+    "arabic", "armenian", "bengali", "cjk", "cyrillic", "devanagari", "ethiopic", "georgian", "greek", "gujarati",
+    "hangul", "hebrew", "hiragana", "kannada", "katakana", "khmer", "lao", "latin", "malayalam", "myanmar", "sinhala",
+    "tamil", "telugu", "thai", "tibetan",
+]  # fmt: skip
 Files = Annotated[list[str], Field(min_length=1, max_length=2), BeforeValidator(_listed)]
+
+
+class More(Section):
+    """A further corpus."""
+
+    train: Files
+    weight: float = Field(1.0, gt=0, description="how often its pairs are drawn beside those of data.train")
+    prefix: str = Field("", description="put before each of its sources, such as a tag of the language to write")
+
+
+class Filter(Section):
+    """Which training pairs are left out, told with their lines."""
+
+    longest: int = Field(0, ge=0, description="characters of either side; 0: any")
+    ratio: float = Field(0.0, ge=0, description="of the longer side to the shorter, in characters; 0: any")
+    repeated: bool = Field(False, description="leave out pairs that came before")
+    scripts: tuple[Script, Script] | None = Field(None, description="of source and target: half the letters or more")
 
 
 class Data(sections.Data):
@@ -31,6 +53,18 @@ class Data(sections.Data):
     train: Files | None = Field(None, description="file, or [source file, target file]")
     valid: Files | None = Field(None, description="the same for validation")
     columns: tuple[int, int] | None = Field(None, description="columns of source and target in a TSV, from 1")
+    more: list[More] = Field(default_factory=list, description="further corpora beside data.train")
+    temperature: float = Field(1.0, gt=0, description="above 1, small corpora are drawn more often than their share")
+    filter: Filter = Filter()
+    store: str | None = Field(None, description="folder that token ids are kept in, and not in memory")
+
+
+class Noise(Section):
+    """What happens to the sources that are learned from, anew in each epoch."""
+
+    drop: float = Field(0.0, ge=0, lt=1, description="chance of a token to be left out")
+    blank: float = Field(0.0, ge=0, lt=1, description="chance of a token to become the unknown one")
+    mix: int = Field(0, ge=0, description="how many places a token moves at most")
 
 
 class Text(Section):
@@ -45,6 +79,7 @@ class Train(sections.Train):
     stretch_positions: float = Field(
         0.0, ge=0, description="multiply positions by 1 to 1 + this, drawn a batch, to read longer texts than trained"
     )
+    noise: Noise = Noise()
     validate_pairs: int = Field(500, ge=0, description="how many pairs are decoded at a validation; 0: all")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from sublayer.data import Pair
@@ -10,6 +11,7 @@ from sublayer.tasks import sections
 from sublayer.tasks.recipe import Recipe, Text, Train
 from sublayer.tasks.sections import AnyRecipe, Published, Side
 
+ENOUGH = 200_000  # pairs to see what the texts are made of
 SUBWORDS = Text(target=Side(kind="bpe"))
 TUNED = dict(learning_rate=1e-4, weight_decay=0.01, betas=(0.9, 0.999))
 """Of a published model, which knows much already."""
@@ -76,7 +78,7 @@ def _text(text: Text, pairs: Sequence[Pair], told: list[str]) -> Text:
     for name in ("source", "target"):
         side: Side = getattr(text, name)
         if side.kind == "auto":
-            texts = [getattr(pair, name) for pair in pairs]
+            texts = [getattr(pair, name) for pair in islice(pairs, ENOUGH)]
             kind, why = _kind(texts)
             picks_size = kind == "bpe" and "vocab_size" not in side.model_fields_set
             side = side.model_copy(update={"kind": kind, **({"vocab_size": _vocab(texts)} if picks_size else {})})

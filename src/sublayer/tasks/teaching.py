@@ -1,10 +1,14 @@
 """Teacher forcing: the model reads the right target and says, at each of its tokens, what comes next."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+import numpy as np
 from torch import Tensor, nn
 
 from sublayer.data.batch import PackedPairs, PairBatch
+from sublayer.data.mixture import Joined
+from sublayer.data.stored import StoredIds
 from sublayer.evaluate import Score, perplexity
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import Mask
@@ -12,9 +16,13 @@ from sublayer.tasks.base import Scored
 from sublayer.train.loss import Loss, chunked_cross_entropy, cross_entropy
 
 
-def sizes(examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int]]:
-    """Lengths of both sides with EOS."""
-    return [(len(source) + 1, len(target) + 1) for source, target in examples]
+def sizes(examples: Sequence[Any]) -> np.ndarray:
+    """Lengths (N, 2) of both sides with EOS."""
+    if isinstance(examples, Joined):
+        return np.concatenate([sizes(part) for part in examples.parts])
+    if isinstance(examples, StoredIds):
+        return examples.lengths() + 1
+    return np.array([(len(source) + 1, len(target) + 1) for source, target in examples], np.int32).reshape(-1, 2)
 
 
 def translation_loss(

@@ -127,7 +127,7 @@ class Drawn:
         self.tokens = TokenBatches([(n, n) for n in lengths], train.batch_tokens, seed=train.seed)
         self.make = make
 
-    def epoch(self, number: int) -> list[list[int]]:
+    def epoch(self, number: int) -> Iterator[list[int]]:
         return self.tokens.epoch(number)
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sublayer.data import Pair, Pairs, group, read_pairs
+import numpy as np
+
+from sublayer.data import Pair, Pairs, group
 from sublayer.data.batch import PackedPairs, PairBatch
 from sublayer.data.bucket import TokenBatches
+from sublayer.data.mixture import Joined
+from sublayer.data.noise import Noise
 from sublayer.evaluate import evaluate_texts
 from sublayer.models.build import build
 from sublayer.models.config import ModelConfig
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.tasks.base import Job
+from sublayer.tasks.corpora import Example, encode, read_corpora, read_file
 from sublayer.tasks.folder import write_sample
 from sublayer.tasks.packing import pack, packs
 from sublayer.tasks.prepare import seeded, tokenizer_of
@@ -29,16 +35,17 @@ from sublayer.text import Tokenizer, load_side
 from sublayer.train.loss import Loss
 from sublayer.train.stretch import Stretched
 
-Example = tuple[list[int], list[int]]
-
 
 class Translating(Job):
     architecture = "encoder-decoder"
     wanted = "name a file of pairs"
 
     def read(self, files: list[str], recipe: Recipe, *, skip_bad: bool) -> Pairs:
-        path = Path(files[0]) if len(files) == 1 else (Path(files[0]), Path(files[1]))
-        return read_pairs(path, columns=recipe.data.columns, skip_bad=skip_bad)
+        return read_file(files, recipe.data, skip_bad=skip_bad)
+
+    def read_train(self, recipe: Recipe) -> Pairs:
+        assert recipe.data.train is not None
+        return read_corpora(recipe.data.train, recipe.data, skip_bad=recipe.data.skip_bad)
 
     def fill_in(self, recipe: Recipe, items: Sequence[Pair]) -> Choices:
         return fill_in(recipe, items)
@@ -65,8 +72,8 @@ class Translating(Job):
         assert isinstance(model, EncoderDecoder)
         return Translate(model, config, source, target, search)
 
-    def encode(self, task: Translate, items: Sequence[Pair]) -> list[Example]:
-        return task.encode_pairs(items)
+    def encode(self, task: Translate, items: Sequence[Pair]) -> Sequence[Example]:
+        return encode(task, items)
 
     def batches(self, task: Translate, examples: Sequence[Example], train: Train) -> _Pairs:
         return _Pairs(task, examples, train)
@@ -96,20 +103,28 @@ class _Pairs:
     """The training pairs as the trainer sees them."""
 
     def __init__(self, task: Translate, examples: Sequence[Example], train: Train) -> None:
-        self.task, self.examples = task, examples
-        self.tokens = TokenBatches(sizes(examples), train.batch_tokens, seed=train.seed)
+        self.task, self.examples, self.seed = task, examples, train.seed
+        self.noise = Noise(**train.noise.model_dump())
+        self.number = 0
+        draw = examples.draw if isinstance(examples, Joined) else None
+        self.tokens = TokenBatches(sizes(examples), train.batch_tokens, seed=train.seed, draw=draw)
 
-    def epoch(self, number: int) -> list[list[int]]:
+    def epoch(self, number: int) -> Iterator[list[int]]:
+        self.number = number
         return self.tokens.epoch(number)
 
     def make(self, rows: list[int]) -> PairBatch | PackedPairs:
         examples = [self.examples[row] for row in rows]
+        if self.noise != Noise():
+            random = np.random.default_rng([self.seed, self.number, *rows])
+            unknown = self.task.source.unk
+            examples = [(self.noise(source, unknown, random), target) for source, target in examples]
         return pack(self.task, examples) if packs(self.task, examples) else self.task.batch(examples)
 
 
 def _tokenizers(recipe: Recipe, pairs: Sequence[Pair]) -> tuple[Tokenizer, Tokenizer]:
-    sources, targets = [p.source for p in pairs], [p.target for p in pairs]
+    sources, targets = (p.source for p in pairs), (p.target for p in pairs)
     if recipe.text.shared:
-        both = tokenizer_of(recipe.text.source, sources + targets)
+        both = tokenizer_of(recipe.text.source, chain(sources, targets))
         return both, both
     return tokenizer_of(recipe.text.source, sources), tokenizer_of(recipe.text.target, targets)

@@ -1,6 +1,6 @@
 """What the loop is given to go by."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,8 +10,8 @@ from sublayer.train.state import Position
 class Batches(Protocol):
     """Training data as the loop sees it."""
 
-    def epoch(self, number: int) -> Sequence[Any]:
-        """What to make the batches of this epoch from, in order."""
+    def epoch(self, number: int) -> Iterable[Any]:
+        """What to make the batches of this epoch from, in order: the same for the same number."""
 
     def make(self, rows: Any) -> Any:
         """A batch, ready for the loss."""

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -92,9 +93,8 @@ class Trainer:
         Where an epoch's last batches do not go round, a process that has none repeats one that counts for nothing.
         """
         while True:
-            rows = self.batches.epoch(self.at.epoch)
-            while self.at.batch < len(rows):
-                group = rows[self.at.batch : self.at.batch + self.limits.accumulate * self.world.size]
+            rows = islice(self.batches.epoch(self.at.epoch), self.at.batch, None)
+            while group := list(islice(rows, self.limits.accumulate * self.world.size)):
                 mine = group[self.world.rank :: self.world.size]
                 idle = group[: len(mine) < math.ceil(len(group) / self.world.size)]
                 self.at.batch += len(group)
