@@ -16,7 +16,7 @@ def batches():
 
 
 def test_sizes_count_the_end():
-    assert sizes([([5, 6], [7]), ([], [8])]) == [(3, 2), (1, 2)]
+    assert sizes([([5, 6], [7]), ([], [8])]).tolist() == [[3, 2], [1, 2]]
 
 
 @pytest.mark.parametrize("train", [True, False])

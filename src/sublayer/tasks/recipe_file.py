@@ -100,6 +100,8 @@ def differences(asked: AnyRecipe, held: AnyRecipe) -> list[str]:
 
 def _flat(values: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
+        if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+            value = {str(number): one for number, one in enumerate(value, 1)}
         if isinstance(value, dict):
             yield from _flat(value, (*path, name))
         else:
