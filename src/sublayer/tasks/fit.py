@@ -16,10 +16,12 @@ import torch
 from sublayer.data import Corpus
 from sublayer.errors import CheckpointError, ConfigError, listing
 from sublayer.models.store import load_weights
+from sublayer.nn import merge
 from sublayer.tasks.bundle import load
 from sublayer.tasks.prepare import Prepared, device_of, encoded, prepare, read
 from sublayer.tasks.recipe_file import differences, read_recipe, write_recipe
 from sublayer.tasks.sections import AnyRecipe, Train
+from sublayer.tasks.tuning import tune
 from sublayer.train.optim import optimizer
 from sublayer.train.plan import Limits, Watch
 from sublayer.train.report import JsonLines, Listener, Listeners
@@ -75,6 +77,7 @@ def _resume(asked: AnyRecipe, out: Path, listener: Listener, world: World) -> An
 def _train(ready: Prepared, out: Path, listener: Listener, world: World, checkpoint: Path | None = None) -> Any:
     job, task, train = ready.job, ready.task, ready.recipe.train
     assert train is not None
+    tune(task.model, train)
     after = 0 if checkpoint is None else int(checkpoint.name.removeprefix("step-"))
     heard: list[Listener] = [listener]
     if world.rank == 0:
@@ -86,7 +89,14 @@ def _train(ready: Prepared, out: Path, listener: Listener, world: World, checkpo
         task.model,
         job.loss(task, train),
         job.batches(task, ready.examples, train),
-        partial(optimizer, kind=train.optimizer, betas=train.betas, eps=train.eps, weight_decay=train.weight_decay),
+        partial(
+            optimizer,
+            kind=train.optimizer,
+            betas=train.betas,
+            eps=train.eps,
+            weight_decay=train.weight_decay,
+            layer_decay=train.layer_decay,
+        ),
         SCHEDULES[train.schedule](train.learning_rate, train.warmup, train.steps),
         _limits(train),
         folder=out,
@@ -105,6 +115,7 @@ def _train(ready: Prepared, out: Path, listener: Listener, world: World, checkpo
             )
     trainer.at.extra = now
     trainer.run()
+    merge(task.model)
     load_weights(task.model, out / "model.safetensors")
     task.model.eval()
     return task

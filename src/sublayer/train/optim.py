@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from sublayer.models.store import whole
+from sublayer.train.tuning import grouped
 
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "adam": torch.optim.Adam,
@@ -20,12 +21,14 @@ def optimizer(
     betas: tuple[float, float] = (0.9, 0.98),
     eps: float = 1e-9,
     weight_decay: float = 0.0,
+    layer_decay: float = 1.0,
 ) -> torch.optim.Optimizer:
-    """One update kernel for all tensors. Matrices decay; norms and biases do not. Each tied tensor comes once."""
-    matrices = [p for p in model.parameters() if p.requires_grad and p.dim() > 1]
-    vectors = [p for p in model.parameters() if p.requires_grad and p.dim() <= 1]
-    groups = [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
-    return OPTIMIZERS[kind]([g for g in groups if g["params"]], betas=betas, eps=eps, fused=True)
+    """One update kernel for all tensors. Matrices decay; norms and biases do not. Each tied tensor comes once.
+
+    layer_decay  of the rate, from each layer to the one below it: see `grouped`
+    """
+    groups = grouped(model, weight_decay, layer_decay)
+    return OPTIMIZERS[kind](groups, betas=betas, eps=eps, fused=True)
 
 
 def scale_gradients(parameters: Iterable[nn.Parameter], factor: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from sublayer.models.store import FORMAT, save_tensors, weights
+from sublayer.models.store import FORMAT, merged, save_tensors, weights
 from sublayer.train.loss import Loss, no_loss
 from sublayer.train.optim import clip, scale_gradients
 from sublayer.train.plan import Batches, Limits, Watch
@@ -111,7 +111,7 @@ class Trainer:
             if self.limits.clip:
                 clip(self.model.parameters(), self.limits.clip)
             for settings in self.optimizer.param_groups:
-                settings["lr"] = rate
+                settings["lr"] = rate * settings.get("scale", 1.0)
             self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self._tell(summed, rate)
@@ -164,7 +164,7 @@ class Trainer:
         return 0 < self.watch.patience <= self.at.waited
 
     def _keep(self) -> None:
-        held = weights(self.model)
+        held = merged(self.model, weights(self.model))
         if self.world.rank == 0:
             save_tensors(held, self.folder / "model.safetensors", FORMAT)
 
