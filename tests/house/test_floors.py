@@ -26,6 +26,7 @@ OPTIONAL = {
     "onnxruntime": "onnxruntime",
     "huggingface_hub": "huggingface_hub",
     "pyarrow": "pyarrow",
+    "transformers": "transformers",
     "fastapi": "fastapi",
     "uvicorn": "uvicorn",
     "prometheus_client": "prometheus-client",

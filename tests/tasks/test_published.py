@@ -9,6 +9,7 @@ from tests import published
 from tests.runs import Heard, command
 
 from sublayer.errors import CheckpointError, ConfigError
+from sublayer.interop.pretrained import from_pretrained
 from sublayer.tasks.bundle import load
 from sublayer.tasks.fit import fit
 from sublayer.tasks.recipe_file import make_recipe, read_recipe
@@ -125,6 +126,27 @@ def test_what_may_be_said_beside_from(bert, tmp_path):
         Heard(),
     )
     assert (task.config.dropout, task.config.attention_dropout) == (0.3, 0.0)
+
+
+def test_adapters_are_merged_into_what_is_kept(bert, tmp_path):
+    lora = {"lora": {"rank": 4, "where": ["*.q_proj", "*.up"]}, "learning_rate": 2e-2, "schedule": "constant"}
+    whole = TRAIN | lora | {"warmup": 0}
+    fit(recipe(tmp_path, "classify", bert, train=whole | {"steps": 30}), tmp_path / "a", Heard())
+    path = tmp_path / "a" / "recipe.yaml"
+    path.write_text(path.read_text("utf-8").replace("steps: 30", "steps: 60"), encoding="utf-8")
+    on = fit(read_recipe(path), tmp_path / "a", Heard(), resume=True)
+    once = fit(recipe(tmp_path, "classify", bert, train=whole), tmp_path / "b", Heard())
+    assert all(a.equal(b) for a, b in zip(on.model.parameters(), once.model.parameters(), strict=True))
+    base = from_pretrained(bert).model.body.state_dict()
+    moved = {name for name, x in once.model.body.state_dict().items() if not x.equal(base[name])}
+    assert moved == {f"encoder.layers.{i}.{part}.weight" for i in (0, 1) for part in ("self_attn.q_proj", "ffn.up")}
+    again = load(tmp_path / "b")
+    said = [[found.labels for found in task.predict(["my cats", "a drill"])] for task in (again, once)]
+    assert said[0] == said[1] == [("animal",), ("tool",)]
+    assert command("average", tmp_path / "a").code == 2  # one checkpoint is kept
+    part = tmp_path / "c"
+    fit(recipe(tmp_path, "classify", bert, train=whole | {"keep": 2}), part, Heard())
+    assert command("average", part).code == 0 and load(part / "averaged").config.d_model == 16
 
 
 OWN = "a published checkpoint has its own sizes and parts: leave d_model out, or model.from"

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sublayer.cli.options import Run, TrustCode
+from sublayer.cli.options import Run, TrustCode, recipe_in
 
 
 def average(
@@ -17,7 +17,10 @@ def average(
     """A model whose weights are the mean of a run's checkpoints."""
     from sublayer.errors import ConfigError
     from sublayer.models.store import place
+    from sublayer.nn import merge
     from sublayer.tasks.bundle import load
+    from sublayer.tasks.sections import Train
+    from sublayer.tasks.tuning import tune
     from sublayer.train.average import average
     from sublayer.train.state import checkpoints
 
@@ -28,7 +31,9 @@ def average(
             f"train with --set train.keep={last or 10}."
         )
     task = load(run, weights=False, trust_code=trust_code)
+    tune(task.model, recipe_in(run).train or Train())
     place(task.model, average([folder / "model.safetensors" for folder in found]), str(run / "checkpoints"))
+    merge(task.model)
     folder = run / "averaged" if out is None else out
     task.save_pretrained(folder)
     steps = ", ".join(f"{int(f.name.removeprefix('step-')):,}" for f in found)

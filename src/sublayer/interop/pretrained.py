@@ -11,7 +11,7 @@ from sublayer.errors import CheckpointError, nearest
 from sublayer.interop.catalogue import FAMILIES
 from sublayer.interop.family import Family, Head
 from sublayer.interop.folder import SAFE, read_tensors
-from sublayer.interop.hub import snapshot
+from sublayer.interop.hub import folder_of
 from sublayer.interop.rule import invert, load
 from sublayer.interop.sentence import sentence_head, write_modules
 from sublayer.models.build import Model
@@ -76,9 +76,7 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
     Code in the folder is never run. CheckpointError names every tensor that is missing, left over or misshapen, and
     every setting that has no counterpart here.
     """
-    folder = Path(folder_or_name)
-    if not folder.is_dir():
-        folder = snapshot(str(folder_or_name), revision)
+    folder = folder_of(folder_or_name, revision)
     theirs = read_json(folder / "config.json")
     family = _family(theirs)
     architecture = (theirs.get("architectures") or [family.base or next(iter(family.heads))])[0]

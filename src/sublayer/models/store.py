@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from sublayer.errors import CheckpointError, ConfigError, listing
 from sublayer.models.files import put
-from sublayer.nn import Int8Linear, PackedAttention
+from sublayer.nn import Int8Linear, LowRank, PackedAttention
 
 FORMAT = {"format": "pt"}  # what other programs look for in the file
 
@@ -60,6 +60,19 @@ def weights(model: nn.Module) -> dict[str, Tensor]:
         raise ConfigError("This is an inference form, which cannot be saved. Save the model that it was made from.")
     state = {plain(name): tensor for name, tensor in model.state_dict().items()}
     return {names[0]: whole(state[names[0]]) for names in tied(model)}
+
+
+def merged(model: nn.Module, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of a model with adapters as those of the model without, which computes the same."""
+    left = dict(tensors)
+    for name, part in model.named_modules():
+        if isinstance(part, LowRank):
+            name = plain(name)
+            base, down, up = (left.pop(f"{name}.{p}.weight") for p in ("base", "down", "up"))
+            left[f"{name}.weight"] = part.whole(base, down, up)
+            if part.base.bias is not None:
+                left[f"{name}.bias"] = left.pop(f"{name}.base.bias")
+    return left
 
 
 def save_weights(model: nn.Module, path: Path) -> None:

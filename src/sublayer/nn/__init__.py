@@ -1,6 +1,6 @@
 """The parts, to be read in this order: polarity, documents, mask, norm, dropout, connection, feedforward, kernel,
 local, cache, linear, attention, position, bias, biased, embedding, layer, convolved, stack,
-disentangled, scaled, init, packed, int8."""
+disentangled, scaled, init, lora, packed, int8."""
 
 from sublayer.nn.attention import MultiHeadAttention as MultiHeadAttention
 from sublayer.nn.bias import Alibi as Alibi
@@ -40,6 +40,9 @@ from sublayer.nn.linear import Linear as Linear
 from sublayer.nn.linear import Running as Running
 from sublayer.nn.linear import elu_plus_one as elu_plus_one
 from sublayer.nn.local import Local as Local
+from sublayer.nn.lora import LowRank as LowRank
+from sublayer.nn.lora import adapt as adapt
+from sublayer.nn.lora import merge as merge
 from sublayer.nn.mask import Mask as Mask
 from sublayer.nn.norm import LayerNorm as LayerNorm
 from sublayer.nn.norm import RMSNorm as RMSNorm

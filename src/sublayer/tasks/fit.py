@@ -15,11 +15,13 @@ import torch
 from sublayer.errors import CheckpointError, ConfigError, listing
 from sublayer.models.files import sweep
 from sublayer.models.store import load_weights
+from sublayer.nn import merge
 from sublayer.tasks.bundle import load
 from sublayer.tasks.prepare import Prepared, device_of, encoded, prepare, read
 from sublayer.tasks.recipe_file import differences, read_recipe, write_recipe
 from sublayer.tasks.resuming import go_on, made_of, newest
 from sublayer.tasks.sections import AnyRecipe, Train
+from sublayer.tasks.tuning import tune
 from sublayer.train.around import Bfloat16, Recomputed
 from sublayer.train.loss import Loss
 from sublayer.train.moving import Average, Moving
@@ -86,6 +88,7 @@ def _train(
 ) -> Any:
     job, task, train = ready.job, ready.task, ready.recipe.train
     assert train is not None
+    tune(task.model, train)
     after = 0 if checkpoint is None else int(checkpoint.name.removeprefix("step-"))
     heard: list[Listener] = [listener]
     signals = Signals()
@@ -100,7 +103,14 @@ def _train(
         task.model,
         _around(job.loss(task, train), train, task.device),
         job.batches(task, ready.examples, train),
-        partial(optimizer, kind=train.optimizer, betas=train.betas, eps=train.eps, weight_decay=train.weight_decay),
+        partial(
+            optimizer,
+            kind=train.optimizer,
+            betas=train.betas,
+            eps=train.eps,
+            weight_decay=train.weight_decay,
+            layer_decay=train.layer_decay,
+        ),
         SCHEDULES[train.schedule](train.learning_rate, train.warmup, train.steps),
         _limits(train),
         folder=out,
@@ -121,6 +131,7 @@ def _train(
     if trainer.stopped:
         listener.message(f"Asked to stop: all is saved as of step {trainer.at.step}.")
         raise Stopped(signals.number or signal.SIGTERM)
+    merge(task.model)
     load_weights(task.model, out / "model.safetensors")
     task.model.eval()
     return task

@@ -51,6 +51,14 @@ class Words(Side):
     min_count: int = Field(1, ge=1, description="rarer tokens are unknown (ngrams, char, word, split)")
 
 
+class Lora(Section):
+    """Adapters of low rank in the place of weights that learn. They are merged into the model that is kept."""
+
+    rank: int = Field(8, ge=1)
+    alpha: float = Field(16.0, gt=0, description="adapters are multiplied by alpha / rank")
+    where: list[str] = Field(["*.q_proj", "*.v_proj"], min_length=1, description="names of linear maps, with *")
+
+
 class Train(Section):
     """Training. Times are in updates."""
 
@@ -84,6 +92,11 @@ class Train(Section):
     save_every: int = Field(500, ge=1)
     keep: int = Field(1, ge=1, description="checkpoints kept")
     tensorboard: bool = False
+    freeze: list[str] = Field(
+        default_factory=list, description="what does not learn: embeddings, layers:K (the first K), or names with *"
+    )
+    layer_decay: float = Field(1.0, gt=0, le=1, description="of the rate, from each layer to the one below it")
+    lora: Lora | None = Field(None, description="learn adapters of low rank, and a new head, alone")
     device: str = Field("auto", description="auto, cpu, cuda, …")
     parallel: Literal["ddp", "fsdp"] = Field(
         "ddp",

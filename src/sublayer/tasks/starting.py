@@ -33,22 +33,38 @@ def published(about: Published, architecture: str, train: Train) -> tuple[Model,
 
 def published_writer(about: Published, train: Train) -> tuple[Model, ModelConfig, PublishedSide]:
     """The same for a language model."""
-    found, vocabulary = _read(about, "decoder")
-    if vocabulary.eos is None:
-        raise CheckpointError(f"model.from: the vocabulary of {about.source} has no eos_token, which ends a text.")
-    bos = vocabulary.eos if vocabulary.bos is None else vocabulary.bos
-    return *_model(found, about, train), PublishedSide(vocabulary, bos=bos, eos=vocabulary.eos)
+    found = _read(about, "decoder")[0]
+    target = writer_of(found, about)
+    return *_model(found, about, train), target
 
 
 def published_pair(about: Published, train: Train) -> tuple[Model, ModelConfig, PublishedSide, PublishedSide]:
     """The same for an encoder-decoder: what it reads and what it writes."""
-    found, vocabulary = _read(about, "encoder-decoder")
+    found = _read(about, "encoder-decoder")[0]
+    sides = pair_of(found, about)
+    return *_model(found, about, train), *sides
+
+
+def writer_of(found: Pretrained, about: Published) -> PublishedSide:
+    """The vocabulary of a language model. CheckpointError where it does not know how a text ends."""
+    vocabulary = found.tokenizer
+    if vocabulary is None or vocabulary.eos is None:
+        raise CheckpointError(f"model.from: the vocabulary of {about.source} has no eos_token, which ends a text.")
+    bos = vocabulary.eos if vocabulary.bos is None else vocabulary.bos
+    return PublishedSide(vocabulary, bos=bos, eos=vocabulary.eos)
+
+
+def pair_of(found: Pretrained, about: Published) -> tuple[PublishedSide, PublishedSide]:
+    """The vocabulary of an encoder-decoder as it reads and as it writes. CheckpointError where it does not know how an
+    answer begins or ends, ConfigError where it has to be told the languages."""
+    vocabulary = found.tokenizer
+    assert vocabulary is not None
     usual = vocabulary.pad if found.family.model_type in AFTER_PADDING else vocabulary.eos
     starts = (found.theirs.get(START), found.writing.get(START), usual)
     start = next((id for id in starts if id is not None), None)
     if start is None:
         raise CheckpointError(f"model.from: {about.source} does not say what an answer is written after: {START}.")
-    return *_model(found, about, train), *_sides(about, vocabulary, start)
+    return _sides(about, vocabulary, start)
 
 
 def _sides(about: Published, vocabulary: PretrainedTokenizer, start: int) -> tuple[PublishedSide, PublishedSide]:

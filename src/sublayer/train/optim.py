@@ -8,6 +8,7 @@ from torch import nn
 
 from sublayer.models.store import whole
 from sublayer.train.muon import Muon
+from sublayer.train.tuning import grouped
 
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "adam": torch.optim.Adam,
@@ -22,16 +23,15 @@ def optimizer(
     betas: tuple[float, float] = (0.9, 0.98),
     eps: float = 1e-9,
     weight_decay: float = 0.0,
+    layer_decay: float = 1.0,
 ) -> torch.optim.Optimizer:
     """One update kernel for all tensors. Matrices decay; norms and biases do not. Each tied tensor comes once.
 
     kind  adam, adamw; adafactor, whose moments of a matrix are one number a row and one a column (Shazeer and Stern
           2018) and which reads neither betas nor eps; muon
+    layer_decay  of the rate, from each layer to the one below it: see `grouped`
     """
-    matrices = [p for p in model.parameters() if p.requires_grad and p.dim() > 1]
-    vectors = [p for p in model.parameters() if p.requires_grad and p.dim() <= 1]
-    groups = [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
-    groups = [group for group in groups if group["params"]]
+    groups = grouped(model, weight_decay, layer_decay)
     about: dict[str, Any] = dict(betas=betas, eps=eps, fused=True)
     if kind == "muon":
         return Muon(model, groups, **about)  # type: ignore[return-value]

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from sublayer.models.store import FORMAT, save_tensors, weights
+from sublayer.models.store import FORMAT, merged, save_tensors, weights
 from sublayer.train.loss import Loss, no_loss
 from sublayer.train.moving import Average
 from sublayer.train.optim import clip, scale_gradients
@@ -119,7 +119,7 @@ class Trainer:
             if self.limits.clip:
                 clip(self.model.parameters(), self.limits.clip)
             for settings in self.optimizer.param_groups:
-                settings["lr"] = rate
+                settings["lr"] = rate * settings.get("scale", 1.0)
             self.optimizer.step()
             self.average.update(self.at.step - self.at.skipped)
         self.optimizer.zero_grad(set_to_none=True)
@@ -174,7 +174,7 @@ class Trainer:
 
     def _keep(self) -> None:
         with self.average.in_place():
-            held = {name: tensor.clone() for name, tensor in weights(self.model).items()}
+            held = {name: tensor.clone() for name, tensor in merged(self.model, weights(self.model)).items()}
         if self.world.rank == 0:
             save_tensors(held, self.folder / "model.safetensors", FORMAT)
 
