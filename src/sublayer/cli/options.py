@@ -26,12 +26,11 @@ def recipe_in(run: Path) -> Any:
     from sublayer.models.files import read_json
     from sublayer.tasks.recipe_file import make_recipe, read_recipe
 
-    path = run / "recipe.yaml"
-    return (
-        read_recipe(path)
-        if path.exists()
-        else make_recipe({"task": read_json(run / "task.json").get("task")}, origin=str(run / "task.json"))
-    )
+    path, about = run / "recipe.yaml", run / "task.json"
+    if path.exists():
+        return read_recipe(path)
+    published = not about.exists() and (run / "modules.json").exists()
+    return make_recipe({"task": "embed" if published else read_json(about).get("task")}, origin=str(about))
 
 
 def loaded(run: Path, others: list[Path] | None, trust_code: bool) -> Any:

@@ -5,6 +5,7 @@ from sublayer.evaluate.labels import LABEL_METRICS, evaluate_labels, per_class
 from sublayer.evaluate.likelihood import bits_per_character, perplexity, token_mean
 from sublayer.evaluate.metrics import LOSS, METRICS, TEXT_METRICS, Metric, direction, evaluate_texts
 from sublayer.evaluate.score import Score
+from sublayer.evaluate.similarity import SIMILARITY_METRICS, evaluate_retrieval, evaluate_similarity
 from sublayer.evaluate.spans import TAG_METRICS, Span, evaluate_tags, is_bio, per_type, spans
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "LOSS",
     "METRICS",
     "Metric",
+    "SIMILARITY_METRICS",
     "Score",
     "Span",
     "TAG_METRICS",
@@ -20,6 +22,8 @@ __all__ = [
     "direction",
     "edit_distance",
     "evaluate_labels",
+    "evaluate_retrieval",
+    "evaluate_similarity",
     "evaluate_tags",
     "evaluate_texts",
     "is_bio",

@@ -12,10 +12,12 @@ from sublayer.models.store import load_weights
 from sublayer.tasks.base import Task
 from sublayer.tasks.folder import FORMAT
 from sublayer.tasks.jobs import JOBS, job_of
+from sublayer.tasks.published import from_pretrained
 
 
 def load(run: str | Path, *, weights: bool = True, trust_code: bool = False) -> Any:
-    """The task object of a run folder, ready to predict: `Translate`, `Classify`, … as the folder says.
+    """The task object of a run folder, ready to predict: `Translate`, `Classify`, … as the folder says. One of the
+    sentence-transformers kind gives an `Embed`.
 
     trust_code  let config.json name classes of your own, `package.module:Class`: for folders that you made
 
@@ -24,6 +26,8 @@ def load(run: str | Path, *, weights: bool = True, trust_code: bool = False) -> 
     folder = Path(run)
     if not folder.is_dir():
         raise CheckpointError(f"{folder} is no run folder: there is no such folder.")
+    if not (folder / "task.json").exists() and (folder / "modules.json").exists():
+        return from_pretrained(folder)
     about = read_json(folder / "task.json")
     name = about.get("task")
     if about.get("format") != FORMAT or name not in JOBS:

@@ -9,6 +9,7 @@ JOBS = {
     "translate": "translating:Translating",
     "classify": "classifying:Classifying",
     "tag": "tagging:Tagging",
+    "embed": "embedding:Embedding",
     "complete": "completing:Completing",
 }
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from sublayer.evaluate import LABEL_METRICS, LOSS, TAG_METRICS, TEXT_METRICS, Metric
+from sublayer.evaluate import LABEL_METRICS, LOSS, SIMILARITY_METRICS, TAG_METRICS, TEXT_METRICS, Metric
 from sublayer.models.config import ModelConfig
 from sublayer.tasks import sections
 from sublayer.tasks.recipe import Recipe
@@ -84,6 +84,47 @@ class TagRecipe(AnyRecipe):
     train: TagTrain | None = None
 
 
+class PairedData(sections.Data):
+    """Where the pairs are: a TSV file (also .gz) of two texts that belong together, or of two texts and a score."""
+
+    train: OneFile | None = Field(None, description="file")
+    valid: OneFile | None = Field(None, description="the same for validation")
+    columns: Columns | None = Field(None, description="columns of both texts, and of the score, from 1")
+
+
+class Vector(Section):
+    pool: Literal["mean", "max", "first"] = Field("mean", description="how the tokens of a text become one vector")
+    normalize: bool = Field(True, description="vectors of length 1")
+    cut: bool = Field(False, description="of too long a text the beginning alone, and not the mean of its windows")
+
+
+class PairScores(Section):
+    lowest: float | None = Field(None, description="of texts that are unlike; the lowest of the training pairs")
+    highest: float | None = Field(None, description="of texts that are alike; the highest of the training pairs")
+
+
+class EmbedTrain(sections.Train):
+    measures: ClassVar[Mapping[str, Metric]] = {"loss": LOSS, **SIMILARITY_METRICS}
+    always: ClassVar[tuple[str, ...]] = ("loss",)
+
+    scale: float = Field(20.0, gt=0, description="of the cosines, where pairs have no score: 1 / temperature")
+    label_smoothing: float = Field(0.0, ge=0, le=0, description="there are no labels: 0")
+
+
+class EmbedRecipe(AnyRecipe):
+    """A whole run of task `embed`."""
+
+    architecture: ClassVar[str] = "encoder"
+
+    task: Literal["embed"] = "embed"
+    data: PairedData = PairedData()
+    text: Words = Words()
+    model: ModelConfig | None = None
+    vector: Vector = Vector()
+    scores: PairScores = PairScores()
+    train: EmbedTrain | None = None
+
+
 Files = Annotated[list[str], Field(min_length=1), BeforeValidator(listed)]
 
 
@@ -127,5 +168,6 @@ RECIPES: dict[str, type[AnyRecipe]] = {
     "translate": Recipe,
     "classify": ClassifyRecipe,
     "tag": TagRecipe,
+    "embed": EmbedRecipe,
     "complete": CompleteRecipe,
 }

@@ -13,6 +13,7 @@ from torch import Tensor
 from sublayer.data.bucket import TokenBatches
 from sublayer.data.texts import TextBatch, Token
 from sublayer.errors import DataError, listing
+from sublayer.interop.pretrained import Pretrained
 from sublayer.models.build import build
 from sublayer.models.config import ModelConfig
 from sublayer.models.encoder import EncoderModel
@@ -23,9 +24,9 @@ from sublayer.tasks.packing import pays, why_not
 from sublayer.tasks.prepare import seeded, tokenizer_of
 from sublayer.tasks.sections import Train, Words
 from sublayer.tasks.written import told
-from sublayer.text import NGrams, Tokenizer
+from sublayer.text import NGrams, PretrainedTokenizer, Tokenizer
 
-Vocabulary = Tokenizer | NGrams
+Vocabulary = Tokenizer | NGrams | PretrainedTokenizer
 Ids = list[Token]
 
 BATCH_TOKENS = 2048
@@ -35,9 +36,11 @@ class TextTask(Task):
     """An encoder with a head, and the vocabulary of the texts.
 
     per_token  whether the head gives a row a token, or one a text
+    published  what it came as, where that was a published folder: `save_pretrained` writes such a one again
     """
 
     per_token: ClassVar[bool] = False
+    published: Pretrained | None = None
     model: EncoderWithHead
 
     def __init__(self, model: EncoderWithHead, config: ModelConfig, tokenizer: Vocabulary) -> None:
@@ -45,8 +48,14 @@ class TextTask(Task):
 
     def for_inference(self, dtype: torch.dtype | None = None) -> Self:
         same = object.__new__(type(self))
-        same.__dict__.update(self.__dict__, model=self.model.for_inference(dtype))
+        same.__dict__.update(self.__dict__, model=self.model.for_inference(dtype), published=None)
         return same
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        if self.published is None:
+            super().save_pretrained(folder)
+        else:
+            self.published.save_pretrained(folder)
 
     @property
     def limit(self) -> float:
@@ -57,8 +66,17 @@ class TextTask(Task):
         """<s> or </s> as the encoder reads it."""
         return [id] if isinstance(self.tokenizer, NGrams) else id
 
+    def around(self) -> tuple[Ids, Ids]:
+        """What stands before a text and behind it."""
+        if isinstance(self.tokenizer, PretrainedTokenizer):
+            before, behind = self.tokenizer.around()
+            return [*before], [*behind]
+        return [self.special(self.tokenizer.bos)], [self.special(self.tokenizer.eos)]
+
     def encode(self, texts: Sequence[Sequence[str]]) -> list[Ids]:
-        """Of each text, or pair of texts: <s> a </s> b </s>."""
+        """Of each text, or pair of texts: <s> a </s> b </s>, or as the vocabulary was published."""
+        if isinstance(self.tokenizer, PretrainedTokenizer):
+            return [[*self.tokenizer.inputs(*parts[:2]).ids] for parts in texts]  # type: ignore[arg-type]
         flat: list[Any] = list(self.tokenizer.encode_batch([part for parts in texts for part in parts]))
         bos, eos = self.special(self.tokenizer.bos), self.special(self.tokenizer.eos)
         found, at = [], 0
@@ -81,7 +99,7 @@ class TextTask(Task):
     def batch(self, texts: Sequence[Ids]) -> TextBatch:
         """Packed where that is faster."""
         packed = why_not(self) is None and pays([(len(text),) for text in texts])
-        return TextBatch.of(texts, self.tokenizer.pad, packed=packed).to(self.device)
+        return TextBatch.of(texts, self.tokenizer.pad or 0, packed=packed).to(self.device)
 
     @torch.inference_mode()
     def outputs(self, texts: Sequence[Ids]) -> Iterator[tuple[int, Tensor]]:
