@@ -31,8 +31,10 @@ APART = {
     "--int8": ("--engine",),
     "--npy": ("--nearest", "--json", "--scores"),
 }
-OF_EMBED = ("--nearest", "--cut", "--npy")
 OF_TRANSLATE = ("--alignments", "--alternatives", "--stream", "--engine", "--int8", "--workers")
+Alternatives = Annotated[
+    int | None, typer.Option(min=1, help="so many tokens after search.prefix: number, probability, token, text")
+]
 
 
 def predict(
@@ -44,9 +46,7 @@ def predict(
     nbest: Annotated[int | None, typer.Option(min=1, help="answers a line: number, score, text")] = None,
     scores: Annotated[bool, typer.Option("--scores", help="score, tab, text")] = False,
     alignments: Annotated[bool, typer.Option("--alignments", help="text, tab, source-target words: 0-0 2-1")] = False,
-    alternatives: Annotated[
-        int | None, typer.Option(min=1, help="so many tokens after search.prefix: number, probability, token, text")
-    ] = None,
+    alternatives: Alternatives = None,
     as_json: Annotated[bool, typer.Option("--json", help="an object a line, with tokens and scores")] = False,
     stream: Annotated[bool, typer.Option("--stream", help="each answer while it is written")] = False,
     engine: Annotated[str, typer.Option(help="native, ctranslate2, onnx, or auto: the fastest that fits")] = "native",
@@ -72,7 +72,7 @@ def predict(
     _possible(on, file, workers)
     given = loaded(run, others, trust_code)
     only_translate(given, {name: on[name] for name in OF_TRANSLATE})
-    only_embed(given, {name: on[name] for name in OF_EMBED})
+    only_embed(given, on)
     search = set_search(given, beam, nbest, set)
     how = Written(nbest or 1 if search is None else search.nbest, scores, as_json)
     ready = partial(_ready, run=run, engine=engine, int8=int8, scored=as_json or scores or how.nbest > 1)

@@ -10,6 +10,7 @@ import typer
 SearchedFile = Annotated[Path | None, typer.Option(help="of embed: the nearest lines of this file, --nbest of them")]
 Cut = Annotated[bool, typer.Option("--cut", help="of embed: the beginning alone of a text that is too long")]
 Npy = Annotated[Path | None, typer.Option(help="of embed: the vectors into this file, for NumPy")]
+OF_EMBED = ("--nearest", "--cut", "--npy")
 
 
 def only_embed(task: Any, options: dict[str, object]) -> None:
@@ -17,7 +18,7 @@ def only_embed(task: Any, options: dict[str, object]) -> None:
     from sublayer.errors import ConfigError
     from sublayer.tasks.embed import Embed
 
-    asked = [name for name, on in options.items() if on]
+    asked = [name for name in OF_EMBED if options[name]]
     if asked and not isinstance(task, Embed):
         are = "is" if len(asked) == 1 else "are"
         kind = type(task).__name__
