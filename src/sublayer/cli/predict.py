@@ -61,14 +61,9 @@ def predict(
     from sublayer.data import read_lines
     from sublayer.tasks.base import Written
 
-    on: dict[str, Any] = {
-        "--with": others,
-        "--scores": scores,
-        "--alignments": alignments,
-        "--alternatives": alternatives,
-    }
-    on |= {"--json": as_json, "--stream": stream, "--engine": engine != "native", "--int8": int8}
-    on |= {"--workers": workers > 1, "--nearest": nearest, "--cut": cut, "--npy": npy}
+    on: dict[str, Any] = {"--with": others, "--scores": scores, "--json": as_json, "--stream": stream}
+    on |= {"--alignments": alignments, "--alternatives": alternatives, "--engine": engine != "native"}
+    on |= {"--int8": int8, "--workers": workers > 1, "--nearest": nearest, "--cut": cut, "--npy": npy}
     _possible(on, file, workers)
     given = loaded(run, others, trust_code)
     only_translate(given, {name: on[name] for name in OF_TRANSLATE})
