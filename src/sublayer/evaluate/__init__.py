@@ -1,5 +1,6 @@
 """Scores with their counts, signatures and intervals."""
 
+from sublayer.evaluate.answers import ANSWER_METRICS, evaluate_answers
 from sublayer.evaluate.edit import edit_distance
 from sublayer.evaluate.labels import LABEL_METRICS, evaluate_labels, per_class
 from sublayer.evaluate.likelihood import bits_per_character, perplexity, token_mean
@@ -9,6 +10,7 @@ from sublayer.evaluate.similarity import SIMILARITY_METRICS, evaluate_retrieval,
 from sublayer.evaluate.spans import TAG_METRICS, Span, evaluate_tags, is_bio, per_type, spans
 
 __all__ = [
+    "ANSWER_METRICS",
     "LABEL_METRICS",
     "LOSS",
     "METRICS",
@@ -21,6 +23,7 @@ __all__ = [
     "bits_per_character",
     "direction",
     "edit_distance",
+    "evaluate_answers",
     "evaluate_labels",
     "evaluate_retrieval",
     "evaluate_similarity",

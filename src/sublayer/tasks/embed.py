@@ -148,7 +148,7 @@ class Embed(TextTask):
         windows = [ids for reading in readings for ids in reading.windows]
         order = sorted(range(len(windows)), key=lambda i: len(windows[i]))  # alike side by side, where they are packed
         batch = self.batch([windows[i] for i in order])
-        vectors = model(batch.ids, batch.mask).float()
+        vectors = model(*batch.inputs).float()
         back = torch.tensor(order, device=vectors.device).argsort()
         return self._joined(vectors[back], readings)
 

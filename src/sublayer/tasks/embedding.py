@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,9 +22,11 @@ from sublayer.tasks.folder import write_sample
 from sublayer.tasks.long_texts import Reading
 from sublayer.tasks.pairs import alike, contrast, regress, scores_of
 from sublayer.tasks.recipes import EmbedRecipe, EmbedTrain
+from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, filled
-from sublayer.tasks.text_sizes import few_texts, text_model, words_kind
-from sublayer.tasks.texts import Drawn, body_of, empty_body, load_vocabulary, vocabulary_of
+from sublayer.tasks.text_sizes import few_texts, text_model, tuned_texts, words_kind
+from sublayer.tasks.texts import Drawn, empty_body, start, vocabulary_of
+from sublayer.text import load_vocabulary
 from sublayer.train.loss import Loss
 
 Example = tuple[Reading, Reading, float | None]
@@ -46,8 +49,12 @@ class Embedding(Job):
 
     def fill_in(self, recipe: EmbedRecipe, items: Sequence[Row]) -> Choices:
         told: list[str] = []
-        recipe = recipe.model_copy(update={"text": words_kind(recipe.text, _texts(items), told)})
-        settings = few_texts(len(items), recipe.train) | {"batch_tokens": 1024}
+        if isinstance(recipe.model, Published):
+            settings = tuned_texts(len(items), recipe.train)
+        else:
+            recipe = recipe.model_copy(update={"text": words_kind(recipe.text, _texts(items), told)})
+            settings = few_texts(len(items), recipe.train)
+        settings["batch_tokens"] = 1024
         if len(items[0].cells) == 3:
             right = scores_of(items)
             given = recipe.scores.model_dump(exclude_none=True)
@@ -67,8 +74,7 @@ class Embedding(Job):
         scores = recipe.scores
         if scores.highest is not None and scores.lowest == scores.highest:
             raise DataError(f"There is nothing to tell apart: every score is {scores.highest:g}.")
-        words = vocabulary_of(recipe.text, _texts(items))
-        body, config = body_of(recipe.model, words, recipe.train)
+        body, config, words = start(recipe.model, recipe.train, partial(vocabulary_of, recipe.text, _texts(items)))
         scored = scores.model_dump() if len(items[0].cells) == 3 else {}
         vectors = Vectors(**recipe.vector.model_dump(), scale=recipe.train.scale, **scored)
         return Embed(EncoderWithHead(body, vectors.head(config)), config, words, vectors)
@@ -80,7 +86,7 @@ class Embedding(Job):
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{folder / 'task.json'} does not say what vectors there are: {error!r}.") from None
         model = EncoderWithHead(empty_body(config), head)
-        return Embed(model, config, load_vocabulary(folder), vectors, about.get("longest"))
+        return Embed(model, config, load_vocabulary(folder / "tokenizer.json"), vectors, about.get("longest"))
 
     def encode(self, task: Embed, items: Sequence[Row]) -> list[Example]:
         return task.encode_pairs(items)

@@ -10,6 +10,7 @@ JOBS = {
     "classify": "classifying:Classifying",
     "tag": "tagging:Tagging",
     "embed": "embedding:Embedding",
+    "answer": "questioning:Questioning",
     "complete": "completing:Completing",
 }
 
