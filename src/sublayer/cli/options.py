@@ -24,13 +24,13 @@ TrustCode = Annotated[bool, typer.Option("--trust-code", help="let the run name 
 def recipe_in(run: Path) -> Any:
     """The run's own recipe; for a folder that holds a model and no run, an empty one of its task."""
     from sublayer.models.files import read_json
+    from sublayer.tasks.folder import published_task
     from sublayer.tasks.recipe_file import make_recipe, read_recipe
 
     path, about = run / "recipe.yaml", run / "task.json"
     if path.exists():
         return read_recipe(path)
-    published = not about.exists() and (run / "modules.json").exists()
-    return make_recipe({"task": "embed" if published else read_json(about).get("task")}, origin=str(about))
+    return make_recipe({"task": published_task(run) or read_json(about).get("task")}, origin=str(about))
 
 
 def loaded(run: Path, others: list[Path] | None, trust_code: bool) -> Any:

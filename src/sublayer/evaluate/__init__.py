@@ -1,6 +1,7 @@
 """Scores with their counts, signatures and intervals."""
 
 from sublayer.evaluate.answers import ANSWER_METRICS, evaluate_answers
+from sublayer.evaluate.blanks import FILL_METRICS
 from sublayer.evaluate.edit import edit_distance
 from sublayer.evaluate.labels import LABEL_METRICS, evaluate_labels, per_class
 from sublayer.evaluate.likelihood import bits_per_character, perplexity, token_mean
@@ -11,6 +12,7 @@ from sublayer.evaluate.spans import TAG_METRICS, Span, evaluate_tags, is_bio, pe
 
 __all__ = [
     "ANSWER_METRICS",
+    "FILL_METRICS",
     "LABEL_METRICS",
     "LOSS",
     "METRICS",

@@ -12,6 +12,7 @@ JOBS = {
     "embed": "embedding:Embedding",
     "answer": "questioning:Questioning",
     "complete": "completing:Completing",
+    "fill": "filling:Filling",
 }
 
 

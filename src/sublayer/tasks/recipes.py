@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from sublayer.evaluate import (
     ANSWER_METRICS,
+    FILL_METRICS,
     LABEL_METRICS,
     LOSS,
     SIMILARITY_METRICS,
@@ -184,6 +185,12 @@ class Characters(sections.Side):
     kind: Literal["auto", "char", "bpe", "unigram"] = "auto"
 
 
+class Guessed(sections.Side):
+    """How a text becomes tokens that can be left out."""
+
+    kind: Literal["auto", "char", "word", "split", "bpe", "unigram", "wordpiece"] = "auto"
+
+
 class CompleteTrain(sections.Train):
     measures: ClassVar[Mapping[str, Metric]] = TEXT_METRICS
     always: ClassVar[tuple[str, ...]] = tuple(TEXT_METRICS)
@@ -207,6 +214,26 @@ class CompleteRecipe(AnyRecipe):
     search: Search = Search(temperature=0.8, max_ratio=0.0, max_extra=200)
 
 
+class FillTrain(sections.Train):
+    measures: ClassVar[Mapping[str, Metric]] = FILL_METRICS
+    always: ClassVar[tuple[str, ...]] = ("accuracy", "loss", "perplexity")
+
+    masked: float = Field(0.15, gt=0, lt=1, description="how many tokens are left out to be guessed")
+    label_smoothing: float = Field(0.0, ge=0, le=0, description="what stood there is right: 0")
+
+
+class FillRecipe(AnyRecipe):
+    """A whole run of task `fill`."""
+
+    architecture: ClassVar[str] = "encoder"
+
+    task: Literal["fill"] = "fill"
+    data: PlainData = PlainData()
+    text: Guessed = Guessed()
+    model: AnyModel | None = None
+    train: FillTrain | None = None
+
+
 RECIPES: dict[str, type[AnyRecipe]] = {
     "translate": Recipe,
     "classify": ClassifyRecipe,
@@ -214,4 +241,5 @@ RECIPES: dict[str, type[AnyRecipe]] = {
     "embed": EmbedRecipe,
     "answer": AnswerRecipe,
     "complete": CompleteRecipe,
+    "fill": FillRecipe,
 }

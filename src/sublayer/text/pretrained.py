@@ -51,6 +51,11 @@ class PretrainedTokenizer:
         return len(self)
 
     @property
+    def ordinary(self) -> list[int]:
+        """All ids but those of special tokens."""
+        return [i for i in range(len(self)) if i not in self._special]
+
+    @property
     def kind(self) -> str:
         """How it cuts words: wordpiece, bpe, unigram."""
         return type(self._backend.model).__name__.lower()
