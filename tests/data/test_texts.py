@@ -32,7 +32,7 @@ def test_segments_stand_as_the_ids_do():
     padded = TextBatch.of(texts, pad=9, types=types)
     assert padded.types.tolist() == [[0, 1, 1], [0, 0, 0]] and padded.ids[1].tolist() == [8, 9, 9]
     packed = TextBatch.of(texts, pad=9, types=types, packed=True)
-    assert packed.types.tolist() == [[0, 1, 1, 0]] and packed.inputs == (packed.ids, packed.mask, packed.types)
+    assert packed.types.tolist() == [[0, 1, 1, 0]] and packed.inputs[2] is packed.types
 
 
 def test_it_moves_whole():

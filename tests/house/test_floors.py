@@ -25,6 +25,7 @@ OPTIONAL = {
     "onnxscript": "onnxscript",
     "onnxruntime": "onnxruntime",
     "huggingface_hub": "huggingface_hub",
+    "transformers": "transformers",
     "fastapi": "fastapi",
     "uvicorn": "uvicorn",
     "prometheus_client": "prometheus-client",

@@ -5,7 +5,21 @@ import sys
 
 import typer
 
-from sublayer.cli import attend, average, demo, evaluate, export, predict, schema, score, serve, show, train, validate
+from sublayer.cli import (
+    attend,
+    average,
+    bring,
+    demo,
+    evaluate,
+    export,
+    predict,
+    schema,
+    score,
+    serve,
+    show,
+    train,
+    validate,
+)
 from sublayer.errors import SublayerError
 
 app = typer.Typer(
@@ -29,6 +43,7 @@ for verb in (
     schema.schema,
 ):
     app.command()(verb)
+app.command("import")(bring.bring)
 
 
 def run() -> None:

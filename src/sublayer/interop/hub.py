@@ -8,6 +8,12 @@ WANTED = ["*.json", "*.safetensors", "pytorch_model*.bin", "*.txt", "*.model", "
 """Weights, settings and vocabularies; no code."""
 
 
+def folder_of(folder_or_name: str | Path, revision: str | None = None) -> Path:
+    """The folder itself; for anything else, that of this name on the Hub."""
+    folder = Path(folder_or_name)
+    return folder if folder.is_dir() else snapshot(str(folder_or_name), revision)
+
+
 def snapshot(name: str, revision: str | None = None) -> Path:
     """Where the folder lies on this machine, fetched if need be. ConfigError without the extra `hf`."""
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from sublayer.errors import CheckpointError, nearest
 from sublayer.interop.catalogue import FAMILIES
 from sublayer.interop.family import Family, Head
 from sublayer.interop.folder import SAFE, read_tensors
-from sublayer.interop.hub import snapshot
+from sublayer.interop.hub import folder_of
 from sublayer.interop.rule import invert, load
 from sublayer.interop.sentence import longest_text, sentence_head, write_modules
 from sublayer.models.build import Model
@@ -22,6 +22,8 @@ from sublayer.models.store import plain, save_tensors, tied
 from sublayer.text import PretrainedTokenizer
 from sublayer.text.published import read_tokenizer
 
+WRITING = "generation_config.json"
+
 
 @dataclass(frozen=True)
 class Pretrained:
@@ -30,6 +32,7 @@ class Pretrained:
     tokenizer  None where the folder holds none that can be read
     theirs     config.json as it came
     left_out   their tensors that the model has no place for: heads of other tasks
+    writing    generation_config.json as it came: what an answer begins and ends with, among others
     longest    tokens of a text, specials counted, that vectors of texts were learned from; None: as many as it can read
     """
 
@@ -40,6 +43,7 @@ class Pretrained:
     head: Head
     theirs: Mapping[str, Any]
     left_out: tuple[str, ...]
+    writing: Mapping[str, Any] = field(default_factory=dict)
     longest: int | None = None
 
     def save_pretrained(self, folder: str | Path) -> None:
@@ -58,6 +62,8 @@ class Pretrained:
             tensors = self.family.bare(tensors)
         save_tensors(tensors, folder / SAFE, {"format": "pt"})
         write_json(folder / "config.json", settings)
+        if self.writing:
+            write_json(folder / WRITING, dict(self.writing))
         write_modules(folder, self.config, self.longest)
         if self.tokenizer is not None:
             self.tokenizer.save_pretrained(folder)
@@ -72,9 +78,7 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
     Code in the folder is never run. CheckpointError names every tensor that is missing, left over or misshapen, and
     every setting that has no counterpart here.
     """
-    folder = Path(folder_or_name)
-    if not folder.is_dir():
-        folder = snapshot(str(folder_or_name), revision)
+    folder = folder_of(folder_or_name, revision)
     theirs = read_json(folder / "config.json")
     family = _family(theirs)
     architecture = (theirs.get("architectures") or [family.base or next(iter(family.heads))])[0]
@@ -85,8 +89,9 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
     table = family.table(head)
     load(model, table, tensors, str(folder))
     left_out = tuple(sorted(tensors.keys() - table.needed(tensors).keys()))
-    tokenizer = read_tokenizer(folder)
-    return Pretrained(model.eval(), config, tokenizer, family, head, theirs, left_out, longest_text(folder))
+    writing = read_json(folder / WRITING) if (folder / WRITING).is_file() else {}
+    tokenizer, longest = read_tokenizer(folder), longest_text(folder)
+    return Pretrained(model.eval(), config, tokenizer, family, head, theirs, left_out, writing, longest)
 
 
 def _family(theirs: Mapping[str, Any]) -> Family:

@@ -17,7 +17,7 @@ from sublayer.generate.stop_strings import cut
 from sublayer.models.config import ModelConfig
 from sublayer.models.store import save_weights
 from sublayer.tasks.sizes import Choices
-from sublayer.text import Tokenizer
+from sublayer.text import AnyTokenizer
 from sublayer.train.loss import Loss
 from sublayer.train.plan import Batches
 
@@ -64,7 +64,7 @@ class Prediction:
     alignment: Alignment | None = None
 
     @classmethod
-    def of(cls, found: Hypothesis, target: Tokenizer, stop_strings: Sequence[str]) -> Prediction:
+    def of(cls, found: Hypothesis, target: AnyTokenizer, stop_strings: Sequence[str]) -> Prediction:
         """What search found, read by the vocabulary of the answers, up to the first of the stop strings."""
         return cls(
             text=cut(target.decode(found.tokens), stop_strings),

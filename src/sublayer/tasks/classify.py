@@ -59,12 +59,21 @@ class Classify(TextTask):
 
     metrics = ("accuracy", "micro_f1", "macro_f1", "loss", "per_class")
 
-    def __init__(self, model: EncoderWithHead, config: ModelConfig, tokenizer: Vocabulary, labels: LabelSet, pool: str):
+    def __init__(
+        self,
+        model: EncoderWithHead,
+        config: ModelConfig,
+        tokenizer: Vocabulary,
+        labels: LabelSet,
+        pool: str,
+        activation: str | None = None,
+    ) -> None:
         super().__init__(model, config, tokenizer)
-        self.labels, self.pool = labels, pool
+        self.labels, self.pool, self.activation = labels, pool, activation
 
     def describe(self, folder: Path) -> None:
-        write_task(folder, "classify", self.config, {"labels": asdict(self.labels), "pool": self.pool})
+        about = {"labels": asdict(self.labels), "pool": self.pool, "activation": self.activation}
+        write_task(folder, "classify", self.config, about)
         self.tokenizer.save(folder / "tokenizer.json")
 
     def sides(self) -> list[str]:

@@ -55,19 +55,20 @@ class Classifying(Job):
             raise DataError(f"There is nothing to tell apart: the labels are {names}. Needed: two different ones.")
         texts = [cell for row in items for cell in row.cells[:-1]]
         body, config, words = start(recipe.model, recipe.train, partial(vocabulary_of, recipe.text, texts))
-        head = _head(config, len(names), recipe.head.pool)
+        head = _head(config, len(names), recipe.head.pool, recipe.head.activation)
         labels = LabelSet(tuple(names), width - 1, several, separator)
-        return Classify(EncoderWithHead(body, head), config, words, labels, recipe.head.pool)
+        return Classify(EncoderWithHead(body, head), config, words, labels, recipe.head.pool, recipe.head.activation)
 
     def load(self, folder: Path, about: dict[str, Any], config: ModelConfig) -> Classify:
         try:
             held = about["labels"]
             labels = LabelSet(**held | {"names": tuple(held["names"])})
-            head = _head(config, len(labels.names), about["pool"])
+            head = _head(config, len(labels.names), about["pool"], about.get("activation"))
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{folder / 'task.json'} does not say which labels there are: {error!r}.") from None
         model = EncoderWithHead(empty_body(config), head)
-        return Classify(model, config, load_vocabulary(folder / "tokenizer.json"), labels, about["pool"])
+        words = load_vocabulary(folder / "tokenizer.json")
+        return Classify(model, config, words, labels, about["pool"], about.get("activation"))
 
     def encode(self, task: Classify, items: Sequence[Row]) -> list[Example]:
         return task.encode_rows(items)
@@ -94,5 +95,5 @@ class Classifying(Job):
         return {score.name: score.value for score in task.evaluate(items, ["loss", *recipe.train.validate_metrics])}
 
 
-def _head(config: ModelConfig, classes: int, pool: str) -> Classes:
-    return Classes(config.d_model, classes=classes, pool=pool, dropout=config.dropout)
+def _head(config: ModelConfig, classes: int, pool: str, activation: str | None) -> Classes:
+    return Classes(config.d_model, classes=classes, pool=pool, activation=activation, dropout=config.dropout)

@@ -24,7 +24,7 @@ from sublayer.tasks.search import Search
 from sublayer.tasks.searching import hypotheses, tokens
 from sublayer.tasks.streaming import pieces
 from sublayer.tasks.written import told, translations
-from sublayer.text import Tokenizer
+from sublayer.text import AnyTokenizer
 from sublayer.train.loss import Loss, cross_entropy, no_loss
 
 BATCH_TOKENS = 8192
@@ -42,11 +42,13 @@ class Complete(Task):
     model: CausalLM
     limit = math.inf
 
-    def __init__(self, model: CausalLM, config: ModelConfig, target: Tokenizer, context: int, search: Search) -> None:
+    def __init__(
+        self, model: CausalLM, config: ModelConfig, target: AnyTokenizer, context: int, search: Search
+    ) -> None:
         self.model, self.config, self.target, self.context, self.search = model, config, target, context, search
 
     @property
-    def tokenizer(self) -> Tokenizer:
+    def tokenizer(self) -> AnyTokenizer:
         return self.target
 
     def for_inference(self, dtype: torch.dtype | None = None) -> Complete:

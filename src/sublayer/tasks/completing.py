@@ -12,7 +12,7 @@ from torch import Tensor
 from sublayer.data import Corpus
 from sublayer.data.text import Line, joined, read_plain
 from sublayer.data.windows import Windows
-from sublayer.errors import CheckpointError
+from sublayer.errors import CheckpointError, ConfigError
 from sublayer.models.build import build
 from sublayer.models.config import ModelConfig
 from sublayer.models.decoder import CausalLM
@@ -22,8 +22,10 @@ from sublayer.tasks.complete import Complete
 from sublayer.tasks.prepare import seeded, tokenizer_of
 from sublayer.tasks.recipes import CompleteRecipe, CompleteTrain
 from sublayer.tasks.search import read_search
-from sublayer.tasks.sizes import Choices, filled
-from sublayer.text import Tokenizer
+from sublayer.tasks.sections import Published
+from sublayer.tasks.sizes import TUNED, Choices, filled
+from sublayer.tasks.starting import published_writer
+from sublayer.text import load_side
 from sublayer.train.loss import Loss
 
 
@@ -36,17 +38,22 @@ class Completing(Job):
 
     def fill_in(self, recipe: CompleteRecipe, items: Sequence[Line]) -> Choices:
         told: list[str] = []
+        given = recipe.train.model_dump(exclude_unset=True) if recipe.train is not None else {}
         size = sum(len(line.text) + 1 for line in items)
+        if isinstance(recipe.model, Published):
+            settings = _settings(size // 4, given.get("steps"), given.get("context", 256)) | TUNED
+            return filled(recipe, CompleteTrain, {}, settings, told, f"{size:,} characters")
         if recipe.text.kind == "auto":
             kind = "char" if size < 5_000_000 else "bpe"
             told.append(f"text: {kind}, for {size:,} characters")
             recipe = recipe.model_copy(update={"text": recipe.text.model_copy(update={"kind": kind})})
-        given = recipe.train.model_dump(exclude_unset=True) if recipe.train is not None else {}
         settings = _settings(size, given.get("steps"), given.get("context", 64))
         return filled(recipe, CompleteTrain, _model(size), settings, told, f"{size:,} characters")
 
     def fresh(self, recipe: CompleteRecipe, items: Sequence[Line]) -> Complete:
-        assert recipe.train is not None and isinstance(recipe.model, ModelConfig)
+        assert recipe.train is not None and recipe.model is not None
+        if isinstance(recipe.model, Published):
+            return _tuned(recipe, recipe.model)
         target = tokenizer_of(recipe.text, joined(items))
         context = {"max_len": max(recipe.model.max_len, recipe.train.context)}
         config = ModelConfig.read(recipe.model.model_dump() | {"target_vocab": target.vocab_size} | context)
@@ -61,7 +68,7 @@ class Completing(Job):
             raise CheckpointError(f"{folder / 'task.json'}: context is {context!r}, expected a number of tokens.")
         model = build(config)
         assert isinstance(model, CausalLM)
-        return Complete(model, config, Tokenizer.load(folder / "tokenizer.json"), context, search)
+        return Complete(model, config, load_side(folder / "tokenizer.json"), context, search)
 
     def encode(self, task: Complete, items: Sequence[Line]) -> list[int]:
         return task.encode(items)
@@ -77,6 +84,16 @@ class Completing(Job):
         (out / "samples").mkdir(exist_ok=True)
         write_text(out / "samples" / "valid.txt", next(task.predict([""]))[0].text)
         return {score.name: score.value for score in task.evaluate(items, task.metrics)}
+
+
+def _tuned(recipe: CompleteRecipe, source: Published) -> Complete:
+    assert recipe.train is not None
+    model, config, target = published_writer(source, recipe.train)
+    assert isinstance(model, CausalLM)
+    context = recipe.train.context
+    if config.position.kind == "learned" and context > config.max_len:
+        raise ConfigError(f"train.context is {context}, and {source.source} reads {config.max_len}: write no more.")
+    return Complete(model, config, target, context, recipe.search)
 
 
 class _Windows:

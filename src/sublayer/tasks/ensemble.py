@@ -11,7 +11,7 @@ from sublayer.errors import ConfigError, listing
 from sublayer.tasks.answering import Answering
 from sublayer.tasks.search import Search
 from sublayer.tasks.translate import Translate
-from sublayer.text import Tokenizer
+from sublayer.text import AnyTokenizer
 
 
 class Ensemble(Answering):
@@ -30,7 +30,7 @@ class Ensemble(Answering):
         names = [f"task {n}" for n in range(1, len(tasks) + 1)] if names is None else names
         _check(list(zip(names, (task.target for task in tasks), strict=True)))
         self.tasks = tuple(tasks)
-        self.target: Tokenizer = tasks[0].target
+        self.target: AnyTokenizer = tasks[0].target
         self.search: Search = tasks[0].search
 
     @property
@@ -49,7 +49,7 @@ class Ensemble(Answering):
         return same
 
 
-def _check(targets: Sequence[tuple[str, Tokenizer]]) -> None:
+def _check(targets: Sequence[tuple[str, AnyTokenizer]]) -> None:
     (name, first), *others = targets
     problems = [
         f"{other} writes {_about(target)}{_parting(first, target)}"
@@ -61,11 +61,11 @@ def _check(targets: Sequence[tuple[str, Tokenizer]]) -> None:
         raise ConfigError(listing(f"{title} {name} writes {_about(first)}, but", problems))
 
 
-def _about(tokenizer: Tokenizer) -> str:
+def _about(tokenizer: AnyTokenizer) -> str:
     return f"{len(tokenizer)} tokens of kind {tokenizer.kind}"
 
 
-def _parting(ours: Tokenizer, theirs: Tokenizer) -> str:
+def _parting(ours: AnyTokenizer, theirs: AnyTokenizer) -> str:
     """Where two vocabularies of one size part."""
     if len(ours) != len(theirs):
         return ""

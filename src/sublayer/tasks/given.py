@@ -18,7 +18,7 @@ from sublayer.tasks.aligning import Reader, align
 from sublayer.tasks.base import Alignment, Scored
 from sublayer.tasks.searching import Searchable
 from sublayer.tasks.teaching import logits
-from sublayer.text import Tokenizer
+from sublayer.text import AnyTokenizer
 
 WINDOW = 1024  # lines that are read before they are sorted by length
 BATCH_TOKENS = 4096  # tokens of hypotheses that are decoded together
@@ -37,7 +37,7 @@ class Given(ABC):
     target  the tokenizer of the targets, one for all members
     """
 
-    target: Tokenizer
+    target: AnyTokenizer
 
     @property
     @abstractmethod

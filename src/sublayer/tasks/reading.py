@@ -10,12 +10,12 @@ from sublayer.generate import Hypothesis
 from sublayer.tasks.aligning import Reader, align
 from sublayer.tasks.base import Alignment, Prediction
 from sublayer.tasks.search import Search
-from sublayer.text import Tokenizer, Words
+from sublayer.text import AnyTokenizer, Words
 
 
 class Bilingual(Reader, Protocol):
-    source: Tokenizer
-    target: Tokenizer
+    source: AnyTokenizer
+    target: AnyTokenizer
 
 
 def predictions(
@@ -42,7 +42,7 @@ def predictions(
     ]
 
 
-def copy(text: str, written: Words, alignment: Alignment, target: Tokenizer) -> tuple[str, Alignment]:
+def copy(text: str, written: Words, alignment: Alignment, target: AnyTokenizer) -> tuple[str, Alignment]:
     """The text and its alignment, one word a token, with source words for unknown ones; one without a link stays."""
     comes_from = {t: alignment.source[s] for s, t in alignment.links}
     words = [

@@ -40,6 +40,9 @@ class Labels(Section):
 
 class Head(Section):
     pool: Literal["mean", "max", "first"] = Field("mean", description="how the tokens of a text become one vector")
+    activation: Literal["tanh", "relu", "gelu"] | None = Field(
+        None, description="of a map that this vector goes through first, as in published classifiers"
+    )
 
 
 class LabelTrain(sections.Train):

@@ -18,11 +18,11 @@ from sublayer.generate import (
     StopStrings,
 )
 from sublayer.tasks.search import Search
-from sublayer.text import Tokenizer
+from sublayer.text import AnyTokenizer
 
 
 def rules_of(
-    target: Tokenizer, ids: Sequence[Sequence[int]], search: Search, longest: Tensor
+    target: AnyTokenizer, ids: Sequence[Sequence[int]], search: Search, longest: Tensor
 ) -> tuple[list[Rule], Required | None]:
     """The rules for the answers to these sources, and the one among them that asks for phrases. Stop strings come
     last."""
@@ -43,8 +43,8 @@ def rules_of(
         rules.append(NoRepeat(search.no_repeat))
     if search.forbid:
         rules.append(Forbidden([spelt for phrase in search.forbid for spelt in _spellings(target, phrase)]))
-    if search.prefix:
-        rules.append(ForcedPrefix([target.encode(search.prefix)] * len(ids)))
+    if begun := target.encode(search.prefix):
+        rules.append(ForcedPrefix([begun] * len(ids)))
     if search.require:
         phrases = [_spellings(target, phrase)[-1] for phrase in search.require]
         required = Required([phrases] * len(ids), eos, longest)
@@ -54,7 +54,7 @@ def rules_of(
     return rules, required
 
 
-def _spellings(tokenizer: Tokenizer, phrase: str) -> list[list[int]]:
+def _spellings(tokenizer: AnyTokenizer, phrase: str) -> list[list[int]]:
     """The tokens of a phrase at the start of a text, and, for tokens that hold the space before them, inside it."""
     inside = [tokenizer.encode(f" {phrase}")] if tokenizer.kind in ("bpe", "unigram") else []
     return [tokenizer.encode(phrase), *inside]

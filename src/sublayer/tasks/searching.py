@@ -36,13 +36,13 @@ from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import Mask
 from sublayer.tasks.rules import rules_of
 from sublayer.tasks.search import Search
-from sublayer.text import Tokenizer
+from sublayer.text import AnyTokenizer
 
 
 class Writer(Protocol):
     """What of a task the search needs. `limit` bounds the tokens of an answer."""
 
-    target: Tokenizer
+    target: AnyTokenizer
 
     @property
     def limit(self) -> float: ...
@@ -55,7 +55,7 @@ class Searchable(Writer, Protocol):
     """A `Writer` with one model, and with what that reads."""
 
     model: EncoderDecoder
-    source: Tokenizer
+    source: AnyTokenizer
 
 
 class Engine(Protocol):
@@ -126,9 +126,10 @@ def _begin(
     return guided, required, start, {"eos": task.target.eos, "max_len": longest, "never": never(task.target, search)}
 
 
-def never(target: Tokenizer, search: Search) -> list[int]:
-    """The tokens that no answer holds."""
-    return [target.pad, target.bos, *([] if search.replace_unknown else [target.unk])]
+def never(target: AnyTokenizer, search: Search) -> list[int]:
+    """The tokens that no answer holds. A published vocabulary may have one token for several of these ends."""
+    tokens = [target.pad, target.bos, *([] if search.replace_unknown else [target.unk])]
+    return [token for token in tokens if token != target.eos]
 
 
 def tokens(

@@ -103,6 +103,9 @@ class Published(Section):
 
     source: str = Field(alias="from", min_length=1, description="folder of a published checkpoint, or its name")
     revision: str | None = Field(None, description="branch, tag or commit, of a name")
+    languages: tuple[str, str] | None = Field(
+        None, description="what source and target are in, of a model for several languages: eng_Latn, fra_Latn"
+    )
     dropout: float | None = Field(None, ge=0, lt=1, description="as it was published by default")
     attention_dropout: float | None = Field(None, ge=0, lt=1, description="as it was published by default")
 

@@ -10,6 +10,10 @@ from sublayer.tasks import sections
 from sublayer.tasks.recipe import Recipe, Text, Train
 from sublayer.tasks.sections import AnyRecipe, Published, Side
 
+SUBWORDS = Text(target=Side(kind="bpe"))
+TUNED = dict(learning_rate=1e-4, weight_decay=0.01, betas=(0.9, 0.999))
+"""Of a published model, which knows much already."""
+
 
 @dataclass
 class Choices:
@@ -22,8 +26,11 @@ class Choices:
 def fill_in(recipe: Recipe, pairs: Sequence[Pair]) -> Choices:
     """Kinds of tokens, model and training for these pairs."""
     told: list[str] = []
-    recipe = recipe.model_copy(update={"text": _text(recipe.text, pairs, told)})
     steps = recipe.train.steps if recipe.train is not None and "steps" in recipe.train.model_fields_set else None
+    if isinstance(recipe.model, Published):
+        settings = _train(SUBWORDS, pairs, steps) | TUNED
+        return filled(recipe, Train, {}, settings, told, f"{len(pairs):,} pairs")
+    recipe = recipe.model_copy(update={"text": _text(recipe.text, pairs, told)})
     return filled(recipe, Train, _model(len(pairs)), _train(recipe.text, pairs, steps), told, f"{len(pairs):,} pairs")
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sublayer.errors import CheckpointError, ConfigError
+from sublayer.errors import CheckpointError, ConfigError, nearest
 from sublayer.interop.catalogue import FAMILIES
 from sublayer.interop.pretrained import Pretrained, from_pretrained
 from sublayer.models.build import Model
@@ -14,7 +15,12 @@ from sublayer.models.outline import outline
 from sublayer.models.store import place, weights
 from sublayer.tasks.prepare import seed, seeded
 from sublayer.tasks.sections import Published, Train
-from sublayer.text import PretrainedTokenizer
+from sublayer.text import PretrainedTokenizer, PublishedSide
+from sublayer.text.pretrained import ROLES
+
+START = "decoder_start_token_id"
+AFTER_PADDING = ("t5", "mt5", "umt5", "marian")
+"""Families whose answers are written after the padding token where nothing is said, not after </s>."""
 
 
 def published(about: Published, architecture: str, train: Train) -> tuple[Model, ModelConfig, PretrainedTokenizer]:
@@ -22,15 +28,94 @@ def published(about: Published, architecture: str, train: Train) -> tuple[Model,
 
     ConfigError where it is of another architecture than the task needs, CheckpointError where it cannot be read.
     """
-    found = from_pretrained(about.source, about.revision)
-    _fit(found, about.source, architecture)
-    assert found.tokenizer is not None
+    found, vocabulary = _read(about, architecture)
+    return *_model(found, about, train), vocabulary
+
+
+def published_writer(about: Published, train: Train) -> tuple[Model, ModelConfig, PublishedSide]:
+    """The same for a language model."""
+    found = _read(about, "decoder")[0]
+    target = writer_of(found, about)
+    return *_model(found, about, train), target
+
+
+def published_pair(about: Published, train: Train) -> tuple[Model, ModelConfig, PublishedSide, PublishedSide]:
+    """The same for an encoder-decoder: what it reads and what it writes."""
+    found = _read(about, "encoder-decoder")[0]
+    sides = pair_of(found, about)
+    return *_model(found, about, train), *sides
+
+
+def writer_of(found: Pretrained, about: Published) -> PublishedSide:
+    """The vocabulary of a language model. CheckpointError where it does not know how a text ends."""
+    vocabulary = found.tokenizer
+    if vocabulary is None or vocabulary.eos is None:
+        raise CheckpointError(f"model.from: the vocabulary of {about.source} has no eos_token, which ends a text.")
+    bos = vocabulary.eos if vocabulary.bos is None else vocabulary.bos
+    return PublishedSide(vocabulary, bos=bos, eos=vocabulary.eos)
+
+
+def pair_of(found: Pretrained, about: Published) -> tuple[PublishedSide, PublishedSide]:
+    """The vocabulary of an encoder-decoder as it reads and as it writes. CheckpointError where it does not know how an
+    answer begins or ends, ConfigError where it has to be told the languages."""
+    vocabulary = found.tokenizer
+    assert vocabulary is not None
+    usual = vocabulary.pad if found.family.model_type in AFTER_PADDING else vocabulary.eos
+    starts = (found.theirs.get(START), found.writing.get(START), usual)
+    start = next((id for id in starts if id is not None), None)
+    if start is None:
+        raise CheckpointError(f"model.from: {about.source} does not say what an answer is written after: {START}.")
+    return _sides(about, vocabulary, start)
+
+
+def _sides(about: Published, vocabulary: PretrainedTokenizer, start: int) -> tuple[PublishedSide, PublishedSide]:
+    """Both are framed as texts are in `inputs`. A language in there is the source's or the target's; where it stands at
+    the end of a source, answers are written after that of the target. Liu et al. 2020, section 2.2."""
+    before, behind = vocabulary.around()
+    if not behind:
+        raise CheckpointError(f"model.from: the vocabulary of {about.source} puts nothing at the end of a text.")
+    *after, end = behind
+    usual = {getattr(vocabulary, role) for role in ROLES}
+    named = {id for id in (*before, *behind) if id not in usual}
+    source, target = _languages(about, vocabulary, named)
+
+    def put(ids: Sequence[int], language: int) -> list[int]:
+        return [language if id in named else id for id in ids]
+
+    reads = PublishedSide(
+        vocabulary, before=put(before, source), after=put(after, source), bos=start, eos=put([end], source)[0]
+    )
+    if end in named:
+        return reads, PublishedSide(vocabulary, bos=target, eos=after[-1])
+    return reads, PublishedSide(vocabulary, before=put(before, target), after=put(after, target), bos=start, eos=end)
+
+
+def _languages(about: Published, vocabulary: PretrainedTokenizer, named: set[int]) -> tuple[int, int]:
+    source = about.source
+    if about.languages is None:
+        if named:
+            spelled = vocabulary.piece(min(named))
+            raise ConfigError(
+                f"model.languages is not set: {source} is for several languages. Name the tokens of the source's and "
+                f"of the target's, as {spelled!r} is one: --set 'model.languages=[{spelled}, {spelled}]'."
+            )
+        return 0, 0
+    if not named:
+        raise ConfigError(f"model.languages: the vocabulary of {source} puts no language beside a text: leave it out.")
+    known = {token: id for id, token in enumerate(vocabulary.vocabulary)}
+    for language in about.languages:
+        if language not in known:
+            raise ConfigError(f"model.languages: {source} has no token {language!r}. {nearest(language, known)}")
+    return known[about.languages[0]], known[about.languages[1]]
+
+
+def _model(found: Pretrained, about: Published, train: Train) -> tuple[Model, ModelConfig]:
     body = found.model.body if isinstance(found.model, EncoderWithHead) else found.model
     config = ModelConfig.read(found.config.model_dump() | {"head": "none"} | about.changes)
     seed(train)
     model = outline(config)
     place(model, {name: tensor.float() for name, tensor in weights(body).items()}, about.source)
-    return model, config, found.tokenizer
+    return model, config
 
 
 def with_head(
@@ -38,9 +123,7 @@ def with_head(
 ) -> tuple[EncoderWithHead, ModelConfig, PretrainedTokenizer, dict[str, Any]]:
     """The model in fp32 with a head of this kind: the checkpoint's own where it has such a one, else a fresh one. The
     config is that of the body; options of the head come last."""
-    found = from_pretrained(about.source, about.revision)
-    _fit(found, about.source, "encoder")
-    assert found.tokenizer is not None
+    found, vocabulary = _read(about, "encoder")
     own = found.config.head.kind == kind
     options = found.config.head.options if own else {}
     config = ModelConfig.read(found.config.model_dump() | {"head": "none"} | about.changes)
@@ -48,10 +131,11 @@ def with_head(
     assert isinstance(model, EncoderWithHead)
     body = found.model.body if isinstance(found.model, EncoderWithHead) else found.model
     place(model if own else model.body, weights(found.model if own else body), about.source)
-    return model, config, found.tokenizer, options
+    return model, config, vocabulary, options
 
 
-def _fit(found: Pretrained, source: str, architecture: str) -> None:
+def _read(about: Published, architecture: str) -> tuple[Pretrained, PretrainedTokenizer]:
+    found, source = from_pretrained(about.source, about.revision), about.source
     kind = found.config.architecture
     if kind != architecture:
         known = sorted({family.model_type for family in FAMILIES if family.fixed["architecture"] == architecture})
@@ -70,6 +154,7 @@ def _fit(found: Pretrained, source: str, architecture: str) -> None:
             f"model.from: the vocabulary of {source} has {len(found.tokenizer):,} tokens and its model {room:,}: these "
             "files do not belong together."
         )
+    return found, found.tokenizer
 
 
 def _a(noun: str) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sublayer.generate import Token
 from sublayer.generate.stop_strings import cut
-from sublayer.text import Tokenizer
+from sublayer.text import AnyTokenizer
 
 
-def pieces(tokens: Iterable[Token], target: Tokenizer, stops: Sequence[str]) -> Iterator[str]:
+def pieces(tokens: Iterable[Token], target: AnyTokenizer, stops: Sequence[str]) -> Iterator[str]:
     """Text as soon as nothing that follows can change it: end to end the pieces are what `cut(decode(…))` gives.
 
     Held back are characters that lack bytes, and the beginning of what may become a stop string.

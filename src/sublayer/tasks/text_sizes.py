@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sublayer.tasks.sections import Train, Words
+from sublayer.tasks.sizes import TUNED
 
 
 def words_kind(words: Words, texts: Sequence[str], told: list[str]) -> Words:
@@ -42,12 +43,10 @@ def tuned_texts(texts: int, train: Train | None) -> dict[str, Any]:
     steps = train.steps if given and train is not None else max(300, min(10000, 4 * texts // 32))
     return dict(
         batch_tokens=512,
-        learning_rate=1e-4,
         schedule="linear",
         warmup=steps // 10,
-        betas=(0.9, 0.999),
-        weight_decay=0.01,
         label_smoothing=0.0,
+        **TUNED,
     ) | _times(steps)
 
 

@@ -22,7 +22,7 @@ from sublayer.tasks.given import Source
 from sublayer.tasks.search import Search
 from sublayer.tasks.searching import Engine, Native
 from sublayer.tasks.written import told
-from sublayer.text import Tokenizer
+from sublayer.text import AnyTokenizer
 
 
 class Translate(Answering, Task):
@@ -39,8 +39,8 @@ class Translate(Answering, Task):
         self,
         model: EncoderDecoder,
         config: ModelConfig,
-        source: Tokenizer,
-        target: Tokenizer,
+        source: AnyTokenizer,
+        target: AnyTokenizer,
         search: Search,
         engine: Engine | None = None,
     ) -> None:
@@ -48,7 +48,7 @@ class Translate(Answering, Task):
         self.engine = Native() if engine is None else engine
 
     @property
-    def tokenizer(self) -> Tokenizer:
+    def tokenizer(self) -> AnyTokenizer:
         """Of the source."""
         return self.source
 

@@ -20,10 +20,12 @@ from sublayer.tasks.packing import pack, packs
 from sublayer.tasks.prepare import seeded, tokenizer_of
 from sublayer.tasks.recipe import Recipe, Train
 from sublayer.tasks.search import Search, read_search
+from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, fill_in
+from sublayer.tasks.starting import published_pair
 from sublayer.tasks.teaching import sizes, translation_loss
 from sublayer.tasks.translate import Translate
-from sublayer.text import Tokenizer
+from sublayer.text import Tokenizer, load_side
 from sublayer.train.loss import Loss
 from sublayer.train.stretch import Stretched
 
@@ -42,7 +44,11 @@ class Translating(Job):
         return fill_in(recipe, items)
 
     def fresh(self, recipe: Recipe, items: Sequence[Pair]) -> Translate:
-        assert recipe.train is not None and isinstance(recipe.model, ModelConfig)
+        assert recipe.train is not None and recipe.model is not None
+        if isinstance(recipe.model, Published):
+            published, config, reads, writes = published_pair(recipe.model, recipe.train)
+            assert isinstance(published, EncoderDecoder)
+            return Translate(published, config, reads, writes, recipe.search)
         source, target = _tokenizers(recipe, items)
         vocabularies = {"source_vocab": source.vocab_size, "target_vocab": target.vocab_size}
         features = {"first_feature": source.first_feature}
@@ -53,8 +59,8 @@ class Translating(Job):
 
     def load(self, folder: Path, about: dict[str, Any], config: ModelConfig) -> Translate:
         search = read_search(about.get("search", {}), str(folder / "task.json"))
-        source = Tokenizer.load(folder / "tokenizer.json")
-        target = source if about.get("shared") else Tokenizer.load(folder / "target_tokenizer.json")
+        source = load_side(folder / "tokenizer.json")
+        target = source if about.get("shared") else load_side(folder / "target_tokenizer.json")
         model = build(config)
         assert isinstance(model, EncoderDecoder)
         return Translate(model, config, source, target, search)

@@ -2,11 +2,15 @@
 
 from sublayer.text.ngrams import NGrams
 from sublayer.text.pretrained import Inputs, PretrainedTokenizer
-from sublayer.text.saved import load_vocabulary
+from sublayer.text.saved import load_side, load_vocabulary
+from sublayer.text.side import PublishedSide
 from sublayer.text.special import BOS, EOS, PAD, SPECIALS, UNK, UNKNOWN
 from sublayer.text.tokenizer import Tokenizer
 from sublayer.text.train import KINDS, train_tokenizer
 from sublayer.text.units import Words
+
+AnyTokenizer = Tokenizer | PublishedSide
+"""What a model that writes has on either side."""
 
 __all__ = [
     "BOS",
@@ -16,11 +20,14 @@ __all__ = [
     "SPECIALS",
     "UNK",
     "UNKNOWN",
+    "AnyTokenizer",
     "Inputs",
     "NGrams",
     "PretrainedTokenizer",
+    "PublishedSide",
     "Tokenizer",
     "Words",
+    "load_side",
     "load_vocabulary",
     "train_tokenizer",
 ]

@@ -66,6 +66,12 @@ class PretrainedTokenizer:
         made = self._backend.normalizer
         return "none" if made is None else type(made).__name__
 
+    @property
+    def vocabulary(self) -> list[str]:
+        """All tokens as they are spelled inside, in the order of their ids."""
+        held = self._backend.get_vocab(with_added_tokens=True)
+        return sorted(held, key=held.__getitem__)
+
     def __len__(self) -> int:
         return self._backend.get_vocab_size(with_added_tokens=True)
 
@@ -146,7 +152,11 @@ class PretrainedTokenizer:
 
     def tokens(self, text: str) -> list[str]:
         """The slice of the text that each id stands for, for pictures."""
-        return [text[start:end] for start, end in self._encode(text).offsets]
+        return [text[start:end] for start, end in self.slices(text)]
+
+    def slices(self, text: str) -> list[tuple[int, int]]:
+        """Where each id begins and ends in the text."""
+        return list(self._encode(text).offsets)
 
     def piece(self, id: int) -> str:
         """One token to read. Bytes that are no character by themselves stay in the vocabulary's spelling."""

@@ -7,15 +7,22 @@ from pathlib import Path
 
 from sublayer.text.ngrams import NGrams
 from sublayer.text.pretrained import PretrainedTokenizer
+from sublayer.text.side import PublishedSide
 from sublayer.text.tokenizer import KEY, Tokenizer
 
 
 def load_vocabulary(path: Path) -> Tokenizer | NGrams | PretrainedTokenizer:
-    """Read what any of them saved. CheckpointError names the file."""
-    return _class(path).load(path)
+    """Of texts that are read. CheckpointError names the file."""
+    kind = _class(path)
+    return (PretrainedTokenizer if kind is PublishedSide else kind).load(path)
 
 
-def _class(path: Path) -> type[Tokenizer | NGrams | PretrainedTokenizer]:
+def load_side(path: Path) -> Tokenizer | PublishedSide:
+    """Of texts that are read and written. CheckpointError names the file."""
+    return (PublishedSide if _class(path) in (PublishedSide, PretrainedTokenizer) else Tokenizer).load(path)
+
+
+def _class(path: Path) -> type[Tokenizer | NGrams | PretrainedTokenizer | PublishedSide]:
     try:
         held = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
@@ -24,4 +31,6 @@ def _class(path: Path) -> type[Tokenizer | NGrams | PretrainedTokenizer]:
         return NGrams
     model = held.get("model") if isinstance(held, dict) else None
     about = model.get(KEY) if isinstance(model, dict) else None
-    return PretrainedTokenizer if isinstance(about, dict) and "specials" in about else Tokenizer
+    if not isinstance(about, dict) or "specials" not in about:
+        return Tokenizer
+    return PublishedSide if "side" in about else PretrainedTokenizer
