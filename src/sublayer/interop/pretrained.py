@@ -13,7 +13,7 @@ from sublayer.interop.family import Family, Head
 from sublayer.interop.folder import SAFE, read_tensors
 from sublayer.interop.hub import folder_of
 from sublayer.interop.rule import invert, load
-from sublayer.interop.sentence import sentence_head, write_modules
+from sublayer.interop.sentence import longest_text, sentence_head, write_modules
 from sublayer.models.build import Model
 from sublayer.models.config import ModelConfig
 from sublayer.models.files import read_json, write_json
@@ -33,6 +33,7 @@ class Pretrained:
     theirs     config.json as it came
     left_out   their tensors that the model has no place for: heads of other tasks
     writing    generation_config.json as it came: what an answer begins and ends with, among others
+    longest    tokens of a text, specials counted, that vectors of texts were learned from; None: as many as it can read
     """
 
     model: Model
@@ -43,6 +44,7 @@ class Pretrained:
     theirs: Mapping[str, Any]
     left_out: tuple[str, ...]
     writing: Mapping[str, Any] = field(default_factory=dict)
+    longest: int | None = None
 
     def save_pretrained(self, folder: str | Path) -> None:
         """config.json, model.safetensors and the tokenizer, as transformers reads them. Tied tensors stand there once.
@@ -62,7 +64,7 @@ class Pretrained:
         write_json(folder / "config.json", settings)
         if self.writing:
             write_json(folder / WRITING, dict(self.writing))
-        write_modules(folder, self.config)
+        write_modules(folder, self.config, self.longest)
         if self.tokenizer is not None:
             self.tokenizer.save_pretrained(folder)
 
@@ -88,7 +90,8 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
     load(model, table, tensors, str(folder))
     left_out = tuple(sorted(tensors.keys() - table.needed(tensors).keys()))
     writing = read_json(folder / WRITING) if (folder / WRITING).is_file() else {}
-    return Pretrained(model.eval(), config, read_tokenizer(folder), family, head, theirs, left_out, writing)
+    tokenizer, longest = read_tokenizer(folder), longest_text(folder)
+    return Pretrained(model.eval(), config, tokenizer, family, head, theirs, left_out, writing, longest)
 
 
 def _family(theirs: Mapping[str, Any]) -> Family:

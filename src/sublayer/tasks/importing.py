@@ -17,6 +17,7 @@ from sublayer.interop.original import Original, original
 from sublayer.interop.pretrained import Pretrained, from_pretrained
 from sublayer.models.heads import EncoderWithHead
 from sublayer.models.seq2seq import EncoderDecoder
+from sublayer.tasks import published
 from sublayer.tasks.base import Task
 from sublayer.tasks.bundle import load
 from sublayer.tasks.classify import Classify, LabelSet
@@ -26,6 +27,7 @@ from sublayer.tasks.recipes import CompleteRecipe
 from sublayer.tasks.sections import Published
 from sublayer.tasks.starting import pair_of, writer_of
 from sublayer.tasks.tag import Tag
+from sublayer.tasks.texts import TextTask
 from sublayer.tasks.translate import Translate
 from sublayer.text import PretrainedTokenizer
 
@@ -82,7 +84,7 @@ def task_of(found: Pretrained, name: str, wanted: Wanted) -> Task:
     return TASKS[kind](found, Published.model_validate({"from": name, "languages": wanted.languages}), wanted)
 
 
-GIVES = {"masked-lm": "hidden words", "replaced": "replaced words", "span": "spans", "sentence": "vectors of texts"}
+GIVES = {"replaced": "replaced words"}
 
 
 def _classify(found: Pretrained, about: Published, wanted: Wanted) -> Classify:
@@ -110,7 +112,15 @@ def _translate(found: Pretrained, about: Published, wanted: Wanted) -> Translate
     return Translate(found.model, found.config, *pair_of(found, about), Recipe().search)
 
 
+def _as_it_is(found: Pretrained, about: Published, wanted: Wanted) -> TextTask:
+    assert isinstance(found.model, EncoderWithHead) and found.tokenizer is not None
+    task = published.TASKS[found.config.head.kind](found, found.model, found.tokenizer)
+    task.config = found.config.model_copy(update={"head": type(found.config)().head})
+    return task
+
+
 TASKS: Mapping[str, Callable[[Pretrained, Published, Wanted], Task]] = {
+    **dict.fromkeys(published.TASKS, _as_it_is),
     "classes": _classify,
     "token-classes": _tag,
     "decoder": _complete,

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from sublayer.errors import CheckpointError, ConfigError, nearest
 from sublayer.interop.catalogue import FAMILIES
 from sublayer.interop.pretrained import Pretrained, from_pretrained
 from sublayer.models.build import Model
-from sublayer.models.config import ModelConfig
+from sublayer.models.config import ModelConfig, Part
 from sublayer.models.heads import EncoderWithHead
 from sublayer.models.outline import outline
 from sublayer.models.store import place, weights
-from sublayer.tasks.prepare import seed
+from sublayer.tasks.prepare import seed, seeded
 from sublayer.tasks.sections import Published, Train
 from sublayer.text import PretrainedTokenizer, PublishedSide
 from sublayer.text.pretrained import ROLES
@@ -115,6 +116,22 @@ def _model(found: Pretrained, about: Published, train: Train) -> tuple[Model, Mo
     model = outline(config)
     place(model, {name: tensor.float() for name, tensor in weights(body).items()}, about.source)
     return model, config
+
+
+def with_head(
+    about: Published, kind: str, train: Train
+) -> tuple[EncoderWithHead, ModelConfig, PretrainedTokenizer, dict[str, Any]]:
+    """The model in fp32 with a head of this kind: the checkpoint's own where it has such a one, else a fresh one. The
+    config is that of the body; options of the head come last."""
+    found, vocabulary = _read(about, "encoder")
+    own = found.config.head.kind == kind
+    options = found.config.head.options if own else {}
+    config = ModelConfig.read(found.config.model_dump() | {"head": "none"} | about.changes)
+    model = seeded(config.model_copy(update={"head": Part(kind=kind, **options)}), train)
+    assert isinstance(model, EncoderWithHead)
+    body = found.model.body if isinstance(found.model, EncoderWithHead) else found.model
+    place(model if own else model.body, weights(found.model if own else body), about.source)
+    return model, config, vocabulary, options
 
 
 def _read(about: Published, architecture: str) -> tuple[Pretrained, PretrainedTokenizer]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 from sublayer.data.bucket import TokenBatches
 from sublayer.data.texts import TextBatch, Token
 from sublayer.errors import DataError, listing
+from sublayer.interop.pretrained import Pretrained
 from sublayer.models.build import build
 from sublayer.models.config import ModelConfig
 from sublayer.models.encoder import EncoderModel
@@ -34,9 +36,11 @@ class TextTask(Task):
     """An encoder with a head, and the vocabulary of the texts.
 
     per_token  whether the head gives a row a token, or one a text
+    published  what it came as, where that was a published folder: `save_pretrained` writes such a one again
     """
 
     per_token: ClassVar[bool] = False
+    published: Pretrained | None = None
     model: EncoderWithHead
 
     def __init__(self, model: EncoderWithHead, config: ModelConfig, tokenizer: Vocabulary) -> None:
@@ -44,8 +48,14 @@ class TextTask(Task):
 
     def for_inference(self, dtype: torch.dtype | None = None) -> Self:
         same = object.__new__(type(self))
-        same.__dict__.update(self.__dict__, model=self.model.for_inference(dtype))
+        same.__dict__.update(self.__dict__, model=self.model.for_inference(dtype), published=None)
         return same
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        if self.published is None:
+            super().save_pretrained(folder)
+        else:
+            self.published.save_pretrained(folder)
 
     @property
     def limit(self) -> float:
@@ -62,6 +72,12 @@ class TextTask(Task):
             before, behind = self.tokenizer.around()
             return [*before], [*behind]
         return [self.token(self.tokenizer.bos)], [self.token(self.tokenizer.eos)]
+
+    def between(self) -> Ids:
+        """What stands between the two texts of a pair."""
+        if isinstance(self.tokenizer, PretrainedTokenizer):
+            return [*self.tokenizer.between()]
+        return [self.token(self.tokenizer.eos)]
 
     def encode(self, texts: Sequence[Sequence[str]]) -> list[Ids]:
         """Of each text, or pair of texts: <s> a </s> b </s>, or as the vocabulary was published."""

@@ -51,6 +51,11 @@ class PretrainedTokenizer:
         return len(self)
 
     @property
+    def ordinary(self) -> list[int]:
+        """All ids but those of special tokens."""
+        return [i for i in range(len(self)) if i not in self._special]
+
+    @property
     def kind(self) -> str:
         """How it cuts words: wordpiece, bpe, unigram."""
         return type(self._backend.model).__name__.lower()
@@ -109,6 +114,13 @@ class PretrainedTokenizer:
         last = len(made) - made.special_tokens_mask[::-1].index(0)
         return made.ids[:first], made.ids[last:]
 
+    def between(self) -> list[int]:
+        """What stands between the two texts of a pair in `inputs`."""
+        made = self._backend.post_process(self._encode("a"), self._encode("a"), add_special_tokens=True)
+        first = made.special_tokens_mask.index(0)
+        start = made.special_tokens_mask.index(1, first)
+        return made.ids[start : made.special_tokens_mask.index(0, start)]
+
     def segments(self, ids: Sequence[int]) -> list[int]:
         """Of each of these `inputs` its segment: 0 up to the first separator, then 1. Devlin et al. 2019, section 3."""
         first = ids.index(self.sep) + 1 if self.sep in ids else len(ids)
@@ -132,6 +144,11 @@ class PretrainedTokenizer:
         tokens = [UNKNOWN if i == self.unk else str(self._backend.id_to_token(i)) for i in kept]
         decoder = self._backend.decoder
         return " ".join(tokens) if decoder is None else decoder.decode(tokens)
+
+    def located(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """``encode`` and, of each id, from where to where it stands in the text."""
+        found = self._encode(text)
+        return found.ids, found.offsets
 
     def tokens(self, text: str) -> list[str]:
         """The slice of the text that each id stands for, for pictures."""
