@@ -20,7 +20,7 @@ from sublayer.models.files import read_json, write_json
 from sublayer.models.outline import outline
 from sublayer.models.store import plain, save_tensors, tied
 from sublayer.text import PretrainedTokenizer
-from sublayer.text.published import read_tokenizer
+from sublayer.text.published import WRITES, read_target_tokenizer, read_tokenizer
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Pretrained:
     tokenizer  None where the folder holds none that can be read
     theirs     config.json as it came
     left_out   their tensors that the model has no place for: heads of other tasks
+    target_tokenizer  for what the model writes, where it has two, as Marian has
     """
 
     model: Model
@@ -39,6 +40,7 @@ class Pretrained:
     head: Head
     theirs: Mapping[str, Any]
     left_out: tuple[str, ...]
+    target_tokenizer: PretrainedTokenizer | None = None
 
     def save_pretrained(self, folder: str | Path) -> None:
         """config.json, model.safetensors and the tokenizer, as transformers reads them. Tied tensors stand there once.
@@ -59,6 +61,8 @@ class Pretrained:
         write_modules(folder, self.config)
         if self.tokenizer is not None:
             self.tokenizer.save_pretrained(folder)
+        if self.target_tokenizer is not None:
+            self.target_tokenizer.save(folder / WRITES)
 
 
 def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> Pretrained:
@@ -83,7 +87,8 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
     table = family.table(head, config)
     load(model, table, tensors, str(folder))
     left_out = tuple(sorted(tensors.keys() - table.needed(tensors).keys()))
-    return Pretrained(model.eval(), config, read_tokenizer(folder), family, head, theirs, left_out)
+    tokenizers = read_tokenizer(folder), read_target_tokenizer(folder)
+    return Pretrained(model.eval(), config, tokenizers[0], family, head, theirs, left_out, tokenizers[1])
 
 
 def _family(theirs: Mapping[str, Any]) -> Family:
