@@ -29,6 +29,8 @@ def problems(config: ModelConfig) -> list[str]:
         found.append(f"architecture {config.architecture!r}: only encoder-decoders are exported")
     if config.position.kind == "alibi":
         found.append("position 'alibi': its encoders have none")
+    if config.position.kind.startswith("rotary-"):
+        found.append(f"position {config.position.kind!r}: no way to say it is written here")
     if config.position.kind == "layer-relative":
         found.append("position 'layer-relative': all layers of a stack share one bias there")
     for part, settings in (("attention", config.attention), ("embedding", config.embedding)):

@@ -5,9 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from sublayer.interop.bert import CLASSIFIER, LABEL_COUNT, LAYER, MASKED_LM, OLDER, POST_NORM_ENCODER, SIZES, SPAN
+from sublayer.interop.codec import Listed, Positive
 from sublayer.interop.family import Family, Head
-from sublayer.interop.fields import ACTIVATION, Field, Listed, Named, Positive
-from sublayer.interop.rule import PerHead, Rule, Table
+from sublayer.interop.fields import ACTIVATION, Field, Named
+from sublayer.interop.perhead import PerHead
+from sublayer.interop.rule import Rule, Table
 
 CONTENT = ("self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from sublayer.interop.family import Family, Head
 from sublayer.interop.fields import TIED, Field, Window
+from sublayer.interop.rope import Rope
 from sublayer.interop.rule import Rule, Table
 
 # fmt: off
@@ -36,6 +37,7 @@ FIELDS = (
     Field("head_dim",                   "attention.width"),
     Field("attention_dropout",          "attention_dropout", 0.0),
     Field("rms_norm_eps",               "norm.eps",          1e-6),
+    Field("rope_parameters",            "position",          None, Rope(), older="rope_scaling"),
     Field("rope_parameters.rope_theta", "position.theta",    10000.0, older="rope_theta"),
     Field("max_position_embeddings",    "max_len",           2048),
     Field("tie_word_embeddings",        "tie",               False, TIED),
@@ -63,7 +65,7 @@ def _family(name: str, fields: tuple[Field, ...], fixed: Mapping[str, Any], only
             "output_bias": False,
             **fixed,
         },
-        only={"hidden_act": "silu", "rope_parameters.rope_type": "default", "rope_scaling": None, **only},
+        only={"hidden_act": "silu", **only},
         rules=BODY.under("model.", ""),
         heads={f"{name}ForCausalLM": Head(rules=(Rule("lm_head.weight", "project.weight"),))},
         ignore=("model.layers.{i}.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq"),

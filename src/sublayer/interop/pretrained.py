@@ -20,7 +20,7 @@ from sublayer.models.files import read_json, write_json
 from sublayer.models.outline import outline
 from sublayer.models.store import plain, save_tensors, tied
 from sublayer.text import PretrainedTokenizer
-from sublayer.text.published import read_tokenizer
+from sublayer.text.published import WRITES, read_target_tokenizer, read_tokenizer
 
 WRITING = "generation_config.json"
 
@@ -34,6 +34,7 @@ class Pretrained:
     left_out   their tensors that the model has no place for: heads of other tasks
     writing    generation_config.json as it came: what an answer begins and ends with, among others
     longest    tokens of a text, specials counted, that vectors of texts were learned from; None: as many as it can read
+    target_tokenizer  for what the model writes, where it has two, as Marian has
     """
 
     model: Model
@@ -45,6 +46,7 @@ class Pretrained:
     left_out: tuple[str, ...]
     writing: Mapping[str, Any] = field(default_factory=dict)
     longest: int | None = None
+    target_tokenizer: PretrainedTokenizer | None = None
 
     def save_pretrained(self, folder: str | Path) -> None:
         """config.json, model.safetensors and the tokenizer, as transformers reads them. Tied tensors stand there once.
@@ -67,6 +69,8 @@ class Pretrained:
         write_modules(folder, self.config, self.longest)
         if self.tokenizer is not None:
             self.tokenizer.save_pretrained(folder)
+        if self.target_tokenizer is not None:
+            self.target_tokenizer.save(folder / WRITES)
 
 
 def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> Pretrained:
@@ -90,8 +94,18 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
     load(model, table, tensors, str(folder))
     left_out = tuple(sorted(tensors.keys() - table.needed(tensors).keys()))
     writing = read_json(folder / WRITING) if (folder / WRITING).is_file() else {}
-    tokenizer, longest = read_tokenizer(folder), longest_text(folder)
-    return Pretrained(model.eval(), config, tokenizer, family, head, theirs, left_out, writing, longest)
+    return Pretrained(
+        model.eval(),
+        config,
+        read_tokenizer(folder),
+        family,
+        head,
+        theirs,
+        left_out,
+        writing,
+        longest_text(folder),
+        read_target_tokenizer(folder),
+    )
 
 
 def _family(theirs: Mapping[str, Any]) -> Family:

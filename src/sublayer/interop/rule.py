@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from sublayer.errors import CheckpointError, listing
+from sublayer.interop.perhead import PerHead
 from sublayer.models.store import place, plain, tied
 
 Tensors = Mapping[str, Tensor]
@@ -79,23 +80,6 @@ class Row:
 
     def join(self, ours: Sequence[Tensor]) -> Tensor:
         return ours[0][None]
-
-
-@dataclass(frozen=True)
-class PerHead:
-    """Theirs holds head after head, and of each head the rows of `parts` of ours.
-
-    heads  set by a family, which knows how many a model has
-    """
-
-    parts: int
-    heads: int = 1
-
-    def split(self, theirs: Tensor) -> Sequence[Tensor]:
-        return [part.flatten(0, 1) for part in theirs.unflatten(0, (self.heads, -1)).tensor_split(self.parts, 1)]
-
-    def join(self, ours: Sequence[Tensor]) -> Tensor:
-        return torch.cat([part.unflatten(0, (self.heads, -1)) for part in ours], 1).flatten(0, 1)
 
 
 COPY = Copy()

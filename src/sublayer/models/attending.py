@@ -11,13 +11,15 @@ from sublayer.nn import (
     Alibi,
     BiasedAttention,
     DisentangledAttention,
+    LinearRotary,
+    Llama3Rotary,
     MultiHeadAttention,
     RelativeBias,
     RelativePositions,
     Rotary,
 )
 
-TURNED: dict[str, Factory] = {"rotary": Rotary}
+TURNED: dict[str, Factory] = {"rotary": Rotary, "rotary-linear": LinearRotary, "rotary-llama3": Llama3Rotary}
 BIASED: dict[str, Factory] = {"relative": RelativeBias, "layer-relative": RelativeBias, "alibi": Alibi}
 DISENTANGLED = "disentangled"
 

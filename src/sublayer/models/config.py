@@ -7,12 +7,23 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from sublayer.errors import ConfigError, listing, nearest
-from sublayer.models.sections import Activation, AttentionConfig, Convolution, Distances, EmbeddingConfig, LocalLayers
+from sublayer.models.sections import (
+    NEEDED,
+    Activation,
+    AttentionConfig,
+    Convolution,
+    Distances,
+    EmbeddingConfig,
+    LocalLayers,
+)
 
 KINDS = {
     "ffn": ("feedforward", "glu", "geglu", "swiglu"),
     "norm": ("layernorm", "rmsnorm"),
-    "position": tuple("sinusoidal fairseq learned rotary relative layer-relative alibi disentangled none".split()),
+    "position": (
+        *("sinusoidal", "fairseq", "learned", "rotary", "rotary-linear", "rotary-llama3"),
+        *("relative", "layer-relative", "alibi", "disentangled", "none"),
+    ),
     "kernel": ("fused", "eager", "local", "linear"),
     "head": ("none", "masked-lm", "replaced", "pooler", "classes", "token-classes", "span", "sentence"),
 }
@@ -63,7 +74,8 @@ class ModelConfig(BaseModel):
     norm_first: bool = Field(True, description="pre-norm; false for post-norm, the original")
     position: NamedPart = Field(
         Part(kind="sinusoidal"),
-        description="sinusoidal, fairseq, learned, rotary, relative, layer-relative, alibi, disentangled, none",
+        description="sinusoidal, fairseq, learned, rotary, rotary-linear, rotary-llama3, relative, layer-relative, "
+        "alibi, disentangled, none",
     )
     kernel: NamedPart = Field(
         Part(kind="fused"), description="fused, eager; of self-attention alone: local (window), linear"
@@ -103,11 +115,13 @@ class ModelConfig(BaseModel):
                 f"d_model={self.d_model} does not divide into num_heads={self.num_heads} equal heads: "
                 f"choose num_heads from {', '.join(map(str, choices))}"
             )
-        elif self.position.kind == "rotary" and width % 2:
+        elif self.position.kind.startswith("rotary") and width % 2:
             found.append(
                 f"rotary positions turn pairs, and a head is {width} wide: "
                 "choose num_heads so that d_model / num_heads is even"
             )
+        if lacking := [name for name in NEEDED.get(self.position.kind, ()) if name not in self.position.options]:
+            found.append(f"position {self.position.kind!r} needs {', '.join(lacking)}")
         if self.num_kv_heads is not None and self.num_heads % self.num_kv_heads:
             found.append(f"num_heads={self.num_heads} is no multiple of num_kv_heads={self.num_kv_heads}")
         shared = self.tie in ("all", "inputs") and self.architecture == "encoder-decoder"

@@ -52,7 +52,8 @@ def encode_texts(model: EncoderModel, texts: Sequence[Sequence[int]], *, batch_t
     for rows in _cut([len(text) for text in texts], batch_tokens):
         lengths = [len(texts[row]) for row in rows]
         ids = torch.tensor([[token for row in rows for token in texts[row]]], device=device)
-        hidden = model(ids, Mask.packed(lengths, device))[0]
+        mask = None if len(rows) == 1 else Mask.packed(lengths, device)  # one text needs no telling apart
+        hidden = model(ids, mask)[0]
         states.update(zip(rows, hidden.split(lengths), strict=True))
     return [states[row] for row in range(len(texts))]
 

@@ -7,6 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"]
 
 
+NEEDED = {"rotary-linear": ("factor",), "rotary-llama3": ("factor", "low", "high", "original")}
+"""Options that these positions cannot do without."""
+
+
 class EmbeddingConfig(BaseModel):
     """What stands between token ids and the stream, beside positions."""
 

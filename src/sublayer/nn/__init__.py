@@ -1,5 +1,5 @@
 """The parts, to be read in this order: polarity, documents, mask, norm, dropout, connection, feedforward, kernel,
-local, cache, linear, attention, position, bias, biased, embedding, layer, convolved, stack,
+local, cache, linear, attention, position, rope, bias, biased, embedding, layer, convolved, stack,
 disentangled, scaled, init, lora, packed, int8."""
 
 from sublayer.nn.attention import MultiHeadAttention as MultiHeadAttention
@@ -52,6 +52,8 @@ from sublayer.nn.position import Learned as Learned
 from sublayer.nn.position import Rotary as Rotary
 from sublayer.nn.position import Sinusoidal as Sinusoidal
 from sublayer.nn.position import stretched as stretched
+from sublayer.nn.rope import LinearRotary as LinearRotary
+from sublayer.nn.rope import Llama3Rotary as Llama3Rotary
 from sublayer.nn.scaled import ScaledLinear as ScaledLinear
 from sublayer.nn.stack import Decoder as Decoder
 from sublayer.nn.stack import Encoder as Encoder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
@@ -11,11 +12,13 @@ from typing import NamedTuple, Self, final
 
 import tokenizers
 
-from sublayer.errors import CheckpointError, DataError
+from sublayer.errors import CheckpointError, DataError, nearest
 from sublayer.text.special import UNKNOWN
 from sublayer.text.whole import write_whole
 
 KEY = "sublayer"
+LANGUAGE = re.compile(r"[a-z]{2}_[A-Z]{2}|[a-z]{3}_[A-Z][a-z]{3}|__[a-z]{2,3}__|>>\S+<<")
+"""As mBART, NLLB, M2M100 and Marian spell theirs."""
 ROLES = ("pad", "unk", "bos", "eos", "cls", "sep", "mask")
 
 
@@ -83,6 +86,32 @@ class PretrainedTokenizer:
         other = type(self).from_json(self.to_json())
         other._backend.encode_special_tokens = False
         return other
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Tokens of languages, of a vocabulary that has them."""
+        roles = set(self.specials.values())
+        spelled = (token.content for _, token in sorted(self._backend.get_added_tokens_decoder().items()))
+        return tuple(token for token in spelled if token not in roles and LANGUAGE.fullmatch(token))
+
+    def id_of(self, token: str) -> int:
+        """DataError for what is no token."""
+        found = self._backend.token_to_id(token)
+        if found is None:
+            raise DataError(f"{token!r} is no token of this vocabulary. {nearest(token, self._backend.get_vocab())}")
+        return int(found)
+
+    def in_language(self, language: str) -> Self:
+        """The same for texts in this language: `inputs` puts its token where the model was trained to have it."""
+        content = json.loads(self.to_json())
+        marks = json.dumps(content["post_processor"])
+        now = [token for token in self.languages if f'"{token}"' in marks]
+        if language not in self.languages or not now:
+            raise DataError(f"{language!r} is no language here. {nearest(language, self.languages)}")
+        marks = marks.replace(f'"{now[0]}"', f'"{language}"')
+        content["post_processor"] = json.loads(marks)
+        content["post_processor"]["special_tokens"][language]["ids"] = [self.id_of(language)]
+        return type(self).from_json(json.dumps(content))
 
     def encode(self, text: str) -> list[int]:
         """The ids of the text, without special tokens. DataError for what UTF-8 cannot hold."""

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer as Backend
 
 from sublayer.errors import CheckpointError
 from sublayer.text.pretrained import ROLES, PretrainedTokenizer
+from sublayer.text.spm_folder import layout_of, read_pieces
 
 ROBERTA = {
     "pad": "<pad>",
@@ -26,18 +27,39 @@ GPT2 = dict.fromkeys(("unk", "bos", "eos"), "<|endoftext|>")
 BERT = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 
 
+WRITES = "target_tokenizer.json"
+"""Where `save_pretrained` of a model puts the tokenizer of what it writes."""
+
+
 def read_tokenizer(folder: Path) -> PretrainedTokenizer | None:
-    """From tokenizer.json, else from vocab.txt (WordPiece) or vocab.json and merges.txt (byte-level BPE); None where
-    there is none of them."""
-    about = _object(folder / "special_tokens_map.json") | _object(folder / "tokenizer_config.json")
-    specials = {role: _spelled(about[f"{role}_token"]) for role in ROLES if about.get(f"{role}_token")}
+    """From tokenizer.json, else from vocab.txt (WordPiece), vocab.json and merges.txt (byte-level BPE) or the family's
+    SentencePiece file; None where there is none of them."""
+    about, specials = _about(folder)
     if (folder / "tokenizer.json").is_file():
         return PretrainedTokenizer(_whole(folder / "tokenizer.json"), specials=specials)
     if (folder / "vocab.txt").is_file():
         return PretrainedTokenizer(_wordpiece(folder / "vocab.txt", about, specials), specials=BERT | specials)
     if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
         return _byte_level(folder, specials, bool(about.get("add_prefix_space", False)))
-    return None
+    layout = layout_of(folder, about, _object(folder / "config.json").get("model_type"))
+    return None if layout is None else read_pieces(folder, layout, about, specials)
+
+
+def read_target_tokenizer(folder: Path) -> PretrainedTokenizer | None:
+    """The one for texts that the model writes, where that is another than for those that it reads, as in Marian; else
+    None."""
+    if (folder / WRITES).is_file():
+        return PretrainedTokenizer.load(folder / WRITES)
+    about, specials = _about(folder)
+    layout = layout_of(folder, about, _object(folder / "config.json").get("model_type"))
+    if layout is None or not (folder / "target.spm").is_file() or (folder / "tokenizer.json").is_file():
+        return None
+    return read_pieces(folder, layout, about, specials, "target.spm")
+
+
+def _about(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    about = _object(folder / "special_tokens_map.json") | _object(folder / "tokenizer_config.json")
+    return about, {role: _spelled(about[f"{role}_token"]) for role in ROLES if about.get(f"{role}_token")}
 
 
 def _object(path: Path) -> dict[str, Any]:
