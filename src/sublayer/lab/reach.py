@@ -30,14 +30,14 @@ def _reader(parts: Callable[[int, int], dict[str, Any]], width: int, longest: in
 
 
 def positions(seed: int, bench: Bench) -> Measured:
-    width, steps, length = bench.choose((16, 4, 6), (32, 250, 12), (64, 1500, 24))
+    width, steps, length = bench.choose((16, 4, 6), (32, 350, 8), (64, 1500, 24))
     within, beyond = [], []
     for name, parts in WAYS.items():
         make = partial(_reader, parts, width, 2 * length)
-        found = learn(seed, make, shift(length), steps=steps, rate=3e-3)
+        found = learn(seed, make, shift(length, 2), steps=steps, rate=3e-3)
         generator = torch.Generator().manual_seed(seed)
         with torch.no_grad():
-            _, right = measure(found.model, shift(2 * length)(256, generator))
+            _, right = measure(found.model, shift(2 * length, 2)(256, generator))
         within.append((name, found.accuracy))
         beyond.append((name, float(right)))
     inside, outside = dict(within), dict(beyond)
@@ -55,7 +55,8 @@ KERNELS: dict[str, Callable[[], Kernel]] = {"full": Fused, "local": partial(Loca
 
 def quality(seed: int, bench: Bench) -> Measured:
     width, steps, length = bench.choose((16, 4, 12), (32, 200, 32), (64, 1500, 64))
-    near, far = {}, {}
+    near: dict[str, float] = {}
+    far: dict[str, float] = {}
     for name, kernel in KERNELS.items():
         for task, vocab, into in ((shift(length, 2, 8), 8, near), (needle(length, 8), 16, far)):
             make = partial(reader, vocab, 8, width, attn=heads(4, kernel=kernel()))
