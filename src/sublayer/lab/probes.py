@@ -21,7 +21,7 @@ def probes(seed: int, bench: Bench) -> Measured:
     published, model = opened(bench)
     tokenizer = published.tokenizer
     assert tokenizer is not None
-    count = bench.choose(20, 150, 1000)
+    count = bench.choose(20, 150, 250)
     speech = _speech(model, tokenizer, bench.data / "tagging/ud_english_ewt_upos/valid.conll", seed, count)
     meaning = _meaning(model, tokenizer, bench.data / "similarity/stsb_en/valid.tsv", seed, count)
     numbers = {

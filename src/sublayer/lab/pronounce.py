@@ -67,7 +67,7 @@ def learn_words(
     pace  multiplies the number of steps
     """
     vocab = words()[2]
-    steps = round(pace * bench.choose(6, 200, 1500))
+    steps = round(pace * bench.choose(6, 200, 1000))
     width = bench.choose(min(d_model, 16), d_model, 2 * d_model)
 
     def make() -> nn.Module:

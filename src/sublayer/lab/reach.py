@@ -54,7 +54,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {"full": Fused, "local": partial(Loca
 
 
 def quality(seed: int, bench: Bench) -> Measured:
-    width, steps, length = bench.choose((16, 4, 12), (32, 200, 32), (64, 1500, 64))
+    width, steps, length = bench.choose((16, 4, 12), (32, 200, 32), (64, 600, 64))
     near: dict[str, float] = {}
     far: dict[str, float] = {}
     for name, kernel in KERNELS.items():

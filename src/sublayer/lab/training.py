@@ -17,8 +17,8 @@ from sublayer.nn import LayerNorm, RMSNorm, SublayerConnection
 
 def warmup(seed: int, bench: Bench) -> Measured:
     depths = bench.choose((2,), (8,), (6, 12, 24))
-    waits = bench.choose((0, 2), (0, 60), (0, 100, 1000))
-    steps, length, width = bench.choose((4, 4, 16), (150, 5, 32), (2000, 12, 64))
+    waits = bench.choose((0, 2), (0, 60), (0, 200))
+    steps, length, width = bench.choose((4, 4, 16), (150, 5, 32), (400, 8, 32))
     curves: dict[str, list[Point]] = {}
     for place, connect, norm in (("pre-norm", SublayerConnection, LayerNorm), ("post-norm", POST_NORM, None)):
         for wait in waits:
@@ -35,7 +35,7 @@ def warmup(seed: int, bench: Bench) -> Measured:
 
 def residuals(seed: int, bench: Bench) -> Measured:
     depths = bench.choose((1, 2), (2, 8), (2, 4, 8, 16))
-    steps, length, width = bench.choose((4, 4, 16), (150, 5, 32), (1500, 12, 64))
+    steps, length, width = bench.choose((4, 4, 16), (150, 5, 32), (600, 8, 32))
     ways: dict[str, Callable[..., nn.Module]] = {"with residuals": SublayerConnection, "without": NoResidual}
     curves: dict[str, list[Point]] = {}
     for name, connect in ways.items():
@@ -86,7 +86,7 @@ def rmsnorm(seed: int, bench: Bench) -> Measured:
 
 
 def depth(seed: int, bench: Bench) -> Measured:
-    depths = bench.choose((1, 2), (1, 2, 4), (2, 4, 8, 12))
+    depths = bench.choose((1, 2), (1, 2, 4), (1, 2, 4, 8))
     tokens = [(d, learn_words(seed, bench, layers=d, pace=0.75).loss) for d in depths]
     compute = [(d, learn_words(seed, bench, layers=d, pace=0.75 * depths[-2] / d).loss) for d in depths]
     equal, spent = dict(tokens), dict(compute)
