@@ -18,6 +18,7 @@ def serve(address: str) -> None:
     import torch._dynamo
     import torch.utils.flop_counter
 
+    import sublayer.lab.run
     import sublayer.tasks.attend
     import sublayer.tasks.describe  # noqa: F401
     from sublayer.cli.main import run

@@ -1,11 +1,14 @@
 """The page is what the results give."""
 
+from pathlib import Path
+
 import pytest
 
 from sublayer.lab import report
 from sublayer.lab.axis import Axis
 from sublayer.lab.chart import draw, joined
-from sublayer.lab.claim import Chart, Claim, Measured, Prediction, Text
+from sublayer.lab.claim import Bench, Chart, Claim, Measured, Prediction, Text
+from sublayer.lab.run import entries
 
 
 def claim(chart=None):
@@ -65,3 +68,11 @@ def test_an_axis_keeps_its_order_and_its_ends():
     assert 0 == log(0) < log(1e-8) < log(1) < log(100) and log.ticks()[0][1] == "10⁻⁸"
     assert [label for _, label in Axis([4.0, 4.0], 0, 1, log=False).ticks()]
     assert [label for _, label in Axis([2.0, 40.0], 0, 1, log=True).ticks()] == ["2", "5", "10", "20"]
+
+
+def test_the_pages_are_what_the_stored_results_give(tmp_path):
+    """A claim or the report's wording has changed? `sublayer lab report --out docs/lab/results` writes them anew."""
+    root = Path(__file__).parents[2] / "docs"
+    report.write(entries(Bench("quick"), root / "lab" / "results"), tmp_path)
+    for file in (path.relative_to(tmp_path) for path in tmp_path.rglob("*.*")):
+        assert (root / file).read_text("utf-8") == (tmp_path / file).read_text("utf-8"), file

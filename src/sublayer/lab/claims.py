@@ -9,7 +9,20 @@ from typing import Any
 from sublayer.lab.claim import Chart, Claim, Prediction, Text
 from sublayer.tasks.recipe_file import read_yaml
 
-FAMILIES = ("exchange", "formulas", "scaling", "masks", "starts", "deep")
+FAMILIES = (
+    "exchange",
+    "formulas",
+    "scaling",
+    "masks",
+    "starts",
+    "deep",
+    "heads",
+    "feeding",
+    "training",
+    "reach",
+    "minilm",
+    "probes",
+)
 
 
 def _family(name: str) -> Iterator[Claim]:

@@ -29,8 +29,8 @@ def clones(seed: int, bench: Bench) -> Measured:
     looks, same = {}, {}
     for name, maps in ways.items():
         q, k, _ = (f(x).unflatten(-1, (heads, -1)).transpose(1, 2) for f in maps)
-        looks[name] = float(attention(q, k, k)[1].diagonal(dim1=-2, dim2=-1).mean())
-        same[name] = float((maps[0].weight - maps[1].weight).norm() / maps[0].weight.norm())
+        looks[name] = float(attention(q, k, k)[1].diagonal(dim1=-2, dim2=-1).mean().detach())
+        same[name] = float(((maps[0].weight - maps[1].weight).norm() / maps[0].weight.norm()).detach())
     shared = float(ways["clones"][0].weight.data_ptr() == ways["clones"][1].weight.data_ptr())
     numbers = {"shared": shared, "distance": same["clones"], "distance, independent": same["independent"]}
     numbers["itself"] = looks["clones"] - looks["independent"]
