@@ -27,7 +27,8 @@ from sublayer.tasks.recipe_file import make_recipe
 from sublayer.train.report import Listeners
 from sublayer.train.trainer import Trainer
 
-PARTS = ("an update", "an epoch's border", "a validation", "keeping the best", "a save")
+PARTS = {"an update": 20, "an epoch's border": 3, "a validation": 2, "keeping the best": 1, "a save": 3}
+"""Where kills fall: each at most so many turns after a run goes on."""
 MODEL = dict(d_model=16, num_heads=2, d_ff=32, dropout=0.1)
 TRAIN = dict(steps=60, accumulate=2, warmup=5, log_every=1, validate_every=7, save_every=5, keep=2, schedule="linear")
 LETTERS = "abcdef"
@@ -65,15 +66,16 @@ class Shared:
         self.memory = mmap.mmap(-1, 4 * len(PARTS))
 
     def begun(self, part: str) -> int:
-        return struct.unpack_from("I", self.memory, 4 * PARTS.index(part))[0]
+        return struct.unpack_from("I", self.memory, 4 * list(PARTS).index(part))[0]
 
     def begin(self, part: str) -> None:
-        struct.pack_into("I", self.memory, 4 * PARTS.index(part), self.begun(part) + 1)
+        struct.pack_into("I", self.memory, 4 * list(PARTS).index(part), self.begun(part) + 1)
 
     def watch(self) -> None:
         """In the child: tell of each part that begins."""
-        for name, part in (("_update", 0), ("_validate", 2), ("_keep", 3), ("_save", 4)):
-            setattr(Trainer, name, self._told(getattr(Trainer, name), PARTS[part]))
+        methods = {"_update": "an update", "_validate": "a validation", "_keep": "keeping the best", "_save": "a save"}
+        for name, part in methods.items():
+            setattr(Trainer, name, self._told(getattr(Trainer, name), part))
         for task in JOBS:
             job = type(job_of(task))
             job.batches = self._borders(job.batches)
@@ -81,7 +83,7 @@ class Shared:
     def _borders(self, make: Any) -> Any:
         def batches(*given: Any) -> Any:
             made = make(*given)
-            made.epoch = self._told(made.epoch, PARTS[1])
+            made.epoch = self._told(made.epoch, "an epoch's border")
             return made
 
         return batches
@@ -150,9 +152,8 @@ def kills(recipe: Any, out: Path, draw: random.Random) -> Iterator[str]:
     while True:
         shared = Shared()
         child = start(recipe, out, shared)
-        part = draw.choice(PARTS)
-        turn = draw.randint(1, 20 if part == PARTS[0] else 4)
-        if not killed(child, shared, part, turn, draw.uniform(0, 0.02)):
+        part = draw.choice(list(PARTS))
+        if not killed(child, shared, part, draw.randint(1, PARTS[part]), draw.uniform(0, 0.02)):
             return
         yield part
 
