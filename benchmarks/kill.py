@@ -117,7 +117,7 @@ def killed(child: int, shared: Shared, part: str, turn: int, wait: float) -> boo
     while shared.begun(part) < turn:
         if ended(child):
             return False
-        time.sleep(0.0002)
+        time.sleep(0.002)
     time.sleep(wait)
     if ended(child):
         return False
