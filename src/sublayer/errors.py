@@ -24,6 +24,10 @@ class CheckpointError(SublayerError, ValueError):
     """A run folder or a weight file that does not hold what it should."""
 
 
+class DivergedError(SublayerError, ArithmeticError):
+    """A training whose loss is no number any more, or has risen further than it may."""
+
+
 class ExportError(SublayerError, RuntimeError):
     """A model that was exported does not compute what the original computes."""
 

@@ -76,7 +76,7 @@ def test_workers_share_a_file(run, tmp_path):
 
 def test_workers_need_a_file(run):
     said = command("predict", run, "--workers", 2, stdin=b"ab\n")
-    assert said == (2, "", "sublayer: --workers 2 share the lines of a file: name one, or leave --workers out.\n")
+    assert said == (2, "", "sublayer: --workers go by the lines of a file: name one, not standard input.\n")
 
 
 def test_int8_tells_what_it_costs(run, tmp_path, monkeypatch):

@@ -23,6 +23,8 @@ def folder(tmp_path_factory):
     alone.run()
     half = together.trainer(folder / "alone-bf16", Alone(), 9, "bf16")
     half.run()
+    saving = together.trainer(folder / "alone-saving", Alone(), 9, "saving", validate=True)
+    saving.run()
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     root = Path(__file__).parents[2]
     env = os.environ | {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}", "OMP_NUM_THREADS": "1"}
@@ -32,6 +34,7 @@ def folder(tmp_path_factory):
     found = json.loads((folder / "found.json").read_text())
     valid = [line["valid_loss"] for line in alone.listener.lines if "valid_loss" in line]
     found |= {"alone": together.losses(alone), "alone-valid": valid, "alone-bf16": together.losses(half)}
+    found["alone-saving-valid"] = [line["valid_loss"] for line in saving.listener.lines if "valid_loss" in line]
     (folder / "found.json").write_text(json.dumps(found))
     return folder
 
@@ -46,6 +49,14 @@ def test_two_processes_lose_what_one_does_on_the_joined_batch(found, engine):
     assert len(found["alone"]) == 9
     assert found[f"{engine}-fp32"] == pytest.approx(found["alone"], abs=1e-5)
     assert found[f"{engine}-fp32-valid"] == pytest.approx(found["alone-valid"], abs=1e-5)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_so_they_do_with_layers_computed_again_a_loss_in_chunks_and_a_moving_mean(found, engine):
+    assert found[f"{engine}-saving"] == pytest.approx(found["alone"], abs=1e-5)
+    assert found[f"{engine}-saving-valid"] == pytest.approx(found["alone-saving-valid"], abs=1e-5)
+    assert found["alone-saving-valid"] != pytest.approx(found["alone-valid"], abs=1e-5)  # that of the mean
+    assert found[f"{engine}-saving-resumed"] == found[f"{engine}-saving"][3:]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

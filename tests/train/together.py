@@ -5,17 +5,17 @@ One start of two processes runs every case: starting them costs more than all ca
 
 import json
 import sys
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
 import torch
-from torch import nn
 
 from sublayer.data.batch import PairBatch
 from sublayer.models import ModelConfig
 from sublayer.models.build import build
 from sublayer.tasks.teaching import translation_loss
+from sublayer.train.around import Bfloat16, Recomputed
+from sublayer.train.moving import Average, Moving
 from sublayer.train.optim import optimizer
 from sublayer.train.plan import Limits
 from sublayer.train.schedule import Linear
@@ -55,13 +55,17 @@ def model():
     return build(ModelConfig(**sizes, dropout=0.0, tie="target"))
 
 
-def trainer(folder, world, steps, precision="fp32", validate=False):
+LOSSES = {
+    "fp32": partial(translation_loss, smoothing=0.1),
+    "bf16": Bfloat16(partial(translation_loss, smoothing=0.1), "cpu"),
+    "saving": Recomputed(partial(translation_loss, smoothing=0.1, chunk=5)),
+}
+
+
+def trainer(folder, world, steps, kind="fp32", validate=False):
+    """Of the kind `saving`: layers computed again, the loss in chunks, a moving mean that is kept."""
     folder.mkdir(parents=True, exist_ok=True)
     made = model()
-
-    def loss(model: nn.Module, batch):
-        with torch.autocast("cpu", torch.bfloat16) if precision == "bf16" else nullcontext():
-            return translation_loss(model, batch, 0.1)
 
     @torch.inference_mode()
     def measure():
@@ -71,7 +75,7 @@ def trainer(folder, world, steps, precision="fp32", validate=False):
     accumulate = ACCUMULATE if world.size == 2 else 2 * ACCUMULATE
     return Trainer(
         made,
-        loss,
+        LOSSES[kind],
         Pairs(),
         partial(optimizer, kind="adamw", weight_decay=0.01),
         Linear(0.01, 3, 100),
@@ -80,6 +84,7 @@ def trainer(folder, world, steps, precision="fp32", validate=False):
         listener=Heard(),
         validate=measure if validate else None,
         world=world,
+        average=partial(Moving, decay=0.9) if kind == "saving" else Average,
     )
 
 
@@ -87,9 +92,9 @@ def losses(run):
     return [line["loss"] for line in run.listener.lines if "loss" in line]
 
 
-def resumed(folder, world, at, steps, into):
+def resumed(folder, world, at, steps, into, kind="fp32"):
     """From a checkpoint of `folder` on, into another folder."""
-    run = trainer(into, world, steps)
+    run = trainer(into, world, steps, kind)
     run.resume(checkpoints(folder / "checkpoints")[at])
     run.run()
     return losses(run)
@@ -101,13 +106,16 @@ def main(folder):
     torch.set_num_threads(1)
     found = {}
     for name, world in (("replicated", Replicated), ("sharded", Sharded)):
-        for precision in ("fp32", "bf16"):
-            run = trainer(folder / f"{name}-{precision}", world(torch.device("cpu")), 9, precision, validate=True)
+        for kind in LOSSES:
+            run = trainer(folder / f"{name}-{kind}", world(torch.device("cpu")), 9, kind, validate=True)
             run.run()
-            found[f"{name}-{precision}"] = losses(run)
-            found[f"{name}-{precision}-valid"] = [x["valid_loss"] for x in run.listener.lines if "valid_loss" in x]
+            found[f"{name}-{kind}"] = losses(run)
+            found[f"{name}-{kind}-valid"] = [x["valid_loss"] for x in run.listener.lines if "valid_loss" in x]
         again = folder / f"{name}-again"
         found[f"{name}-resumed"] = resumed(folder / f"{name}-fp32", world(torch.device("cpu")), 0, 9, again)
+        saving = folder / f"{name}-saving"
+        again = folder / f"{name}-saving-again"
+        found[f"{name}-saving-resumed"] = resumed(saving, world(torch.device("cpu")), 0, 9, again, "saving")
         found[f"{name}-from-one"] = resumed(folder / "alone", world(torch.device("cpu")), 0, 9, folder / f"{name}-1")
     if world(torch.device("cpu")).rank == 0:
         (folder / "found.json").write_text(json.dumps(found))

@@ -3,10 +3,11 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,18 +24,23 @@ from sublayer.cli.options import (
 )
 from sublayer.cli.vectors import Cut, Npy, SearchedFile, only_embed, vectors_of
 
+if TYPE_CHECKING:
+    from sublayer.tasks.base import Written
+
 COMPARED = 50  # lines
 APART = {
-    "--stream": ("--engine", "--scores", "--alignments", "--workers", "--alternatives", "--json"),
-    "--alternatives": ("--engine", "--scores", "--alignments", "--workers"),
+    "--stream": ("--engine", "--scores", "--alignments", "--workers", "--alternatives", "--json", "--shard", "--out"),
+    "--alternatives": ("--engine", "--scores", "--alignments", "--workers", "--shard", "--out"),
     "--with": ("--engine", "--int8", "--workers"),
     "--int8": ("--engine",),
-    "--npy": ("--nearest", "--json", "--scores"),
+    "--npy": ("--nearest", "--json", "--scores", "--shard", "--out"),
 }
 OF_TRANSLATE = ("--alignments", "--alternatives", "--stream", "--engine", "--int8", "--workers")
 Alternatives = Annotated[
     int | None, typer.Option(min=1, help="so many tokens after search.prefix: number, probability, token, text")
 ]
+Part = Annotated[str | None, typer.Option(help="i/n: of n parts of the file the i-th", show_default=False)]
+Into = Annotated[Path | None, typer.Option(help="a file for the answers; stopped, the same command goes on")]
 
 
 def predict(
@@ -55,15 +61,17 @@ def predict(
     cut: Cut = False,
     npy: Npy = None,
     workers: Annotated[int, typer.Option(min=1, help="processes that share a file, with one thread each")] = 1,
+    shard: Part = None,
+    out: Into = None,
     trust_code: TrustCode = False,
 ) -> None:
     """Lines in, lines out, in order and as they come; an empty line gives an empty line."""
-    from sublayer.data import read_lines
     from sublayer.tasks.base import Written
 
     on: dict[str, Any] = {"--with": others, "--scores": scores, "--json": as_json, "--stream": stream}
     on |= {"--alignments": alignments, "--alternatives": alternatives, "--engine": engine != "native"}
     on |= {"--int8": int8, "--workers": workers > 1, "--nearest": nearest, "--cut": cut, "--npy": npy}
+    on |= {"--shard": shard, "--out": out}
     _possible(on, file, workers)
     given = loaded(run, others, trust_code)
     only_translate(given, {name: on[name] for name in OF_TRANSLATE})
@@ -73,7 +81,7 @@ def predict(
     ready = partial(_ready, run=run, engine=engine, int8=int8, scored=as_json or scores or how.nbest > 1)
     task = ready(given)
     typed = file is None and sys.stdin.isatty()
-    lines = read_lines(sys.stdin.buffer if file is None else file)
+    how, lines = _lines(how, file, shard)
     if int8 and not typed:
         lines = _compared(given, task, lines)
     with _sharing(task, workers, partial(_in_worker, run, trust_code, ready)):
@@ -82,8 +90,10 @@ def predict(
         else:
             more: dict[str, Any] = {"alignments": True} if alignments else {}
             more |= {"ahead": workers - 1} if workers > 1 else {}
-            write = vectors_of(task, nearest, cut, npy) or task.write
-            told = write(lines, how, window=1 if typed else 1024, **more)
+            write = partial(vectors_of(task, nearest, cut, npy) or task.write, **more)
+            if out is not None:
+                return _into(out, file, lines, how, write)
+            told = write(lines, how, window=1 if typed else 1024)
         for text in told:
             print(text, end="" if stream else "\n", flush=typed or stream)
 
@@ -94,8 +104,29 @@ def _possible(on: dict[str, Any], file: Path | None, workers: int) -> None:
     for option, others in APART.items():
         if on[option] and (wrong := [name for name in others if on[name]]):
             raise ConfigError(f"{option} does not go together with {', '.join(wrong)}: leave one or the other out.")
-    if workers > 1 and file is None:
-        raise ConfigError(f"--workers {workers} share the lines of a file: name one, or leave --workers out.")
+    if file is None and (needy := [name for name in ("--workers", "--shard", "--out") if on[name]]):
+        raise ConfigError(f"{', '.join(needy)} go by the lines of a file: name one, not standard input.")
+
+
+def _lines(how: "Written", file: Path | None, shard: str | None) -> "tuple[Written, Iterator[str]]":
+    from sublayer.data import read_lines
+    from sublayer.tasks.shards import Shard
+
+    if file is None:
+        return how, read_lines(sys.stdin.buffer)
+    first, lines = Shard.read(shard or "1/1").lines(file)
+    return replace(how, first=first), lines
+
+
+def _into(out: Path, file: Path | None, lines: Iterator[str], how: "Written", write: Callable[..., Any]) -> None:
+    """To a file that is there when it is whole; a process that was stopped goes on."""
+    from sublayer.tasks.shards import Output
+
+    apart = {"--out", "--workers"}  # the answers do not depend on them
+    words = sys.argv[1:]
+    asked = [word for i, word in enumerate(words) if not {word.partition("=")[0], *words[max(0, i - 1) : i]} & apart]
+    about = {"asked": asked, "bytes": 0 if file is None else file.stat().st_size}
+    Output(out, about).write(lines, lambda some, first: write(some, replace(how, first=first)), how.first)
 
 
 def _ready(task: Any, *, run: Path, engine: str, int8: bool, scored: bool) -> Any:

@@ -11,9 +11,20 @@ from sublayer.cli.options import TrustCode
 def show(
     what: Annotated[Path, typer.Argument(help="run folder or recipe")],
     text: Annotated[str | None, typer.Option(help="an input to send through the model")] = None,
+    curves: Annotated[
+        Path | None, typer.Option(help="an .svg for the run's metrics, which are told instead", show_default=False)
+    ] = None,
+    others: Annotated[list[Path] | None, typer.Option("--with", help="another run, for --curves")] = None,
     trust_code: TrustCode = False,
 ) -> None:
-    """Shapes through the model, parameters, what is tied."""
+    """Shapes through the model, parameters, what is tied; or how runs went."""
+    if curves is not None:
+        from sublayer.inspect.curves import compared, read_metrics, save_curves
+
+        runs = {str(run): read_metrics(run) for run in (what, *(others or ()))}
+        save_curves(runs, curves)
+        print("\n".join(compared(runs)))
+        return
     from sublayer.tasks.bundle import load
     from sublayer.tasks.describe import describe
     from sublayer.tasks.prepare import prepare

@@ -44,7 +44,9 @@ def train(
         if recipe is None:
             raise ConfigError("Say where the run is: --out DIR.")
         out = Path("runs") / recipe.stem
-    if resume and (out / "recipe.yaml").exists():
+    begun = (out / "recipe.yaml").exists()
+    resume = resume or (begun and int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0)  # torchrun starts anew
+    if resume and begun:
         values.setdefault("task", read_yaml(out / "recipe.yaml").get("task", "translate"))
     chosen = make_recipe(values, set or (), origin="the command line" if recipe is None else str(recipe))
     if nproc > 1 and "RANK" not in os.environ:

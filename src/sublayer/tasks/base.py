@@ -96,11 +96,12 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How answers are written: so many of them, with their scores, as JSON."""
+    """How answers are written: so many of them, with their scores, as JSON; `first` is the number of the first line."""
 
     nbest: int = 1
     scores: bool = False
     as_json: bool = False
+    first: int = 1
 
 
 class Task(ABC):

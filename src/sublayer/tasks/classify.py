@@ -123,7 +123,7 @@ class Classify(TextTask):
         return Classified(several if self.labels.several else tuple(scores)[:1], scores)
 
     def write(self, lines: Iterable[str], how: Written, *, window: int = 1024) -> Iterator[str]:
-        for number, found in enumerate(self.predict(lines, window=window), 1):
+        for number, found in enumerate(self.predict(lines, window=window), how.first):
             answer = self.labels.separator.join(found.labels)
             if how.as_json:
                 yield json.dumps({"line": number, **asdict(found)}, ensure_ascii=False)

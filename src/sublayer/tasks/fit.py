@@ -118,6 +118,7 @@ def _train(
         validate=_validation(ready, out, world),
         watch=Watch(train.metric, train.measures[train.metric].higher_is_better, train.patience),
         world=world,
+        rise=train.rise,
         average=partial(Moving, decay=train.ema) if train.ema else Average,
         stop=signals.asked,
     )

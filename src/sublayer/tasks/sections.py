@@ -83,6 +83,7 @@ class Train(Section):
     recompute: bool = Field(False, description="keep nothing inside a layer for its gradients: memory for time")
     loss_chunk: int = Field(0, ge=0, description="target tokens scored at a time, for large vocabularies; 0: all")
     clip: float = Field(1.0, ge=0, description="largest norm of the gradient; 0: any")
+    rise: float = Field(0.0, ge=0, description="nats a token above the lowest loss so far that end a run; 0: none do")
     seed: int = Field(1, ge=0)
     log_every: int = Field(50, ge=1)
     validate_every: int = Field(500, ge=1)

@@ -128,7 +128,7 @@ class Tag(TextTask):
         if head and "\t" in head[0]:
             yield from self._columns(lines, how, window)
             return
-        for number, found in enumerate(self.predict(lines, window=window), 1):
+        for number, found in enumerate(self.predict(lines, window=window), how.first):
             if how.as_json:
                 spans = [span._asdict() for span in found.spans]
                 yield json.dumps({"line": number, **asdict(found), "spans": spans}, ensure_ascii=False)

@@ -25,7 +25,7 @@ def translations(
     """The lines that tell what `predict` finds. DataError, after the last of them, names the lines that are longer than
     the model can read: their answers are empty."""
     long: list[str] = []
-    for number, found in enumerate(predict(too_long=long.append), 1):
+    for number, found in enumerate(predict(too_long=long.append), how.first):
         if how.as_json:
             yield json.dumps({"line": number, "answers": [_record(a) for a in found]}, ensure_ascii=False)
             continue

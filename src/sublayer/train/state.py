@@ -28,6 +28,7 @@ class Position:
     batch: int = 0
     seconds: float = 0.0
     skipped: int = 0
+    lowest: float | None = None
     best: float | None = None
     best_step: int = 0
     waited: int = 0

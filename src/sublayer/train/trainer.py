@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from sublayer.models.store import FORMAT, merged, save_tensors, weights
+from sublayer.train.guard import Given, Guard
 from sublayer.train.loss import Loss, no_loss
 from sublayer.train.moving import Average
 from sublayer.train.optim import clip, scale_gradients
@@ -29,6 +30,7 @@ class Trainer:
     folder     where `model.safetensors` (the best, or the last without validation) and `checkpoints/` go
     world      the processes that train together; each runs this loop on its part of the batches. An update takes
                `accumulate` batches a process.
+    rise       by how much the loss may stand above the lowest so far, see `Guard`
     average    makes the mean of the weights that is validated and kept in their place
     stop       asked after each update: true where the run is to save and leave
     """
@@ -48,6 +50,7 @@ class Trainer:
         watch: Watch | None = None,
         world: World | None = None,
         average: Callable[[nn.Module], Average] = Average,
+        rise: float = 0.0,
         stop: Callable[[], bool] = bool,
     ) -> None:
         self.world = world or Alone()
@@ -56,7 +59,7 @@ class Trainer:
         self.optimizer, self.schedule, self.limits = optimizer(model), schedule, limits
         self.folder, self.listener = folder, listener
         self.validate, self.watch = validate, watch or Watch()
-        self.average = average(model)
+        self.average, self.guard = average(model), Guard(folder, self.world, rise)
         self.stop, self.stopped = stop, False
         self.at = Position()
         self._begun, self._tokens = time.monotonic(), 0  # of this process: for the speed that is shown
@@ -87,26 +90,28 @@ class Trainer:
                 break
         return self.at
 
-    def _groups(self) -> Iterator[list[tuple[Any, bool]]]:
+    def _groups(self) -> Iterator[list[Given]]:
         """The batches of this process that make one update, epoch after epoch, from where the run stands.
 
         Where an epoch's last batches do not go round, a process that has none repeats one that counts for nothing.
         """
         while True:
-            rows = islice(self.batches.epoch(self.at.epoch), self.at.batch, None)
-            while group := list(islice(rows, self.limits.accumulate * self.world.size)):
+            epoch = islice(self.batches.epoch(self.at.epoch), self.at.batch, None)
+            while group := list(islice(epoch, self.limits.accumulate * self.world.size)):
                 mine = group[self.world.rank :: self.world.size]
                 idle = group[: len(mine) < math.ceil(len(group) / self.world.size)]
                 self.at.batch += len(group)
-                yield [(self.batches.make(r), True) for r in mine] + [(self.batches.make(r), False) for r in idle]
+                made = [Given(rows, self.batches.make(rows)) for rows in mine]
+                yield made + [Given(rows, self.batches.make(rows), counts=False) for rows in idle]
             self.at.epoch, self.at.batch = self.at.epoch + 1, 0
 
-    def _update(self, group: list[tuple[Any, bool]]) -> None:
-        summed = no_loss()
-        for number, (batch, counts) in enumerate(group, 1):
+    def _update(self, group: list[Given]) -> None:
+        summed, nlls = no_loss(), []
+        for number, (_, batch, counts) in enumerate(group, 1):
             with self.world.collecting(last=number == len(group)):
                 loss = self.loss(batch)
                 (loss.total if counts else 0 * loss.total).backward()
+            nlls.append(float(loss.nll))
             if counts:
                 summed = Loss(summed.total, summed.nll + loss.nll.cpu(), summed.count + loss.count)
         summed = self.world.sum(summed)
@@ -116,8 +121,8 @@ class Trainer:
             self.at.skipped += 1
         else:
             scale_gradients(self.model.parameters(), self.world.size / summed.count)
-            if self.limits.clip:
-                clip(self.model.parameters(), self.limits.clip)
+            norm = clip(self.model.parameters(), self.limits.clip) if self.limits.clip else 0.0
+            self.guard.check(self.at, float(summed.nll) / summed.count, norm, group, nlls, self.model)
             for settings in self.optimizer.param_groups:
                 settings["lr"] = rate * settings.get("scale", 1.0)
             self.optimizer.step()
