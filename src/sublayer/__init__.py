@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sublayer.interop.pretrained import from_pretrained as from_pretrained
     from sublayer.models.decoder import CausalLM as CausalLM
     from sublayer.models.encoder import EncoderModel as EncoderModel
     from sublayer.models.seq2seq import EncoderDecoder as EncoderDecoder
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from sublayer.nn import SublayerConnection as SublayerConnection
     from sublayer.nn import attention as attention
     from sublayer.tasks.bundle import load as load
+    from sublayer.tasks.published import from_pretrained as from_pretrained
 
 __version__ = "0.1.0"
 
@@ -37,7 +37,7 @@ _PARTS = (
 _HOME = {
     **dict.fromkeys(_PARTS.split(), "sublayer.nn"),
     **dict.fromkeys("CausalLM EncoderDecoder EncoderModel Transformer".split(), "sublayer.models"),
-    "from_pretrained": "sublayer.interop.pretrained",
+    "from_pretrained": "sublayer.tasks.published",
     "load": "sublayer.tasks.bundle",
 }
 __all__ = list(_HOME)

@@ -27,6 +27,14 @@ def test_bags_are_filled_up_with_zeros():
     assert TextBatch.of(texts, pad=1, packed=True).ids.tolist() == [[[5, 9, 0], [6, 0, 0], [7, 8, 9]]]
 
 
+def test_segments_stand_as_the_ids_do():
+    texts, types = [[5, 6, 7], [8]], [[0, 1, 1], [0]]
+    padded = TextBatch.of(texts, pad=9, types=types)
+    assert padded.types.tolist() == [[0, 1, 1], [0, 0, 0]] and padded.ids[1].tolist() == [8, 9, 9]
+    packed = TextBatch.of(texts, pad=9, types=types, packed=True)
+    assert packed.types.tolist() == [[0, 1, 1, 0]] and packed.inputs == (packed.ids, packed.mask, packed.types)
+
+
 def test_it_moves_whole():
     batch = TextBatch.of([[5, 6, 7], [8]], pad=0).to(torch.device("meta"))
     assert batch.ids.device.type == batch.mask.keep.device.type == "meta"

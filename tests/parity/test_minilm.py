@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.runs import command
 
 import sublayer
 
@@ -54,3 +55,30 @@ def test_what_is_said_alike_lies_close(ours):
             for text in ("A cat sits on the mat.", "The kitten is sitting on a rug.", "Income tax is due in April.")
         )
     assert cat @ kitten > 0.5 > 0.2 > cat @ tax
+
+
+def test_the_task_gives_the_vectors_of_sentence_transformers(ours):
+    theirs = pytest.importorskip("sentence_transformers").SentenceTransformer(str(FOLDER), device="cpu")
+    texts = [*TEXTS, "word " * 300]
+    expected = torch.tensor(theirs.encode(texts, show_progress_bar=False))
+    told = []
+    given = torch.stack(list(ours.for_inference().predict(texts, cut=True, tell=told.append)))
+    torch.testing.assert_close(given, expected, atol=1e-5, rtol=0)
+    assert told == ["line 6: 300 tokens, the last 46 left out"]  # 254 and two specials
+
+
+def test_it_goes_back_as_it_came(ours, tmp_path):
+    ours.save_pretrained(tmp_path)
+    again = sublayer.load(tmp_path)
+    assert again.limit == ours.limit == 256
+    assert torch.stack(list(again.predict(TEXTS))).equal(torch.stack(list(ours.predict(TEXTS))))
+    vectors = torch.stack(list(ours.predict(["a", "b c"])))
+    assert torch.stack(list(ours.predict(["b c", "a"]))).flip(0).allclose(vectors, atol=1e-6)
+
+
+def test_the_command_line_reads_the_folder(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("a cat\ta kitten\t5\na cat\ta tax\t0\na dog\ta hound\t4\n", encoding="utf-8")
+    said = command("evaluate", FOLDER, tmp_path / "pairs.tsv", "--bootstrap", 0)
+    assert said.code == 0 and said.out.startswith("spearman 100.00, 3 pairs")
+    said = command("predict", FOLDER, "--nearest", tmp_path / "pairs.tsv", stdin=b"feline\n\n")
+    assert said.code == 0 and said.out.split("\n")[1:] == ["", ""]

@@ -67,6 +67,12 @@ def test_of_what_is_too_long_the_end_of_the_longer_text_is_left_out(bert):
     assert bert.inputs("the cat", "the cat", longest=6).ids == [2, 5, 6, 3, 5, 3]
 
 
+def test_words_of_a_text_by_hand(bert):
+    assert bert.encode_words(["The", "cats,", "\u200b", "under"]) == [[5], [6, 8, 14], [1], [10]]
+    assert bert.around() == ([2], [3]) and bert.segments([2, 6, 3, 12, 3]) == [0, 0, 0, 1, 1]
+    assert (bert.kind, bert.normalization) == ("wordpiece", "BertNormalizer")
+
+
 def test_saved_and_loaded(bert, tmp_path):
     bert.save(tmp_path / "tokenizer.json")
     again = PretrainedTokenizer.load(tmp_path / "tokenizer.json")

@@ -24,14 +24,13 @@ TrustCode = Annotated[bool, typer.Option("--trust-code", help="let the run name 
 def recipe_in(run: Path) -> Any:
     """The run's own recipe; for a folder that holds a model and no run, an empty one of its task."""
     from sublayer.models.files import read_json
+    from sublayer.tasks.folder import published_task
     from sublayer.tasks.recipe_file import make_recipe, read_recipe
 
-    path = run / "recipe.yaml"
-    return (
-        read_recipe(path)
-        if path.exists()
-        else make_recipe({"task": read_json(run / "task.json").get("task")}, origin=str(run / "task.json"))
-    )
+    path, about = run / "recipe.yaml", run / "task.json"
+    if path.exists():
+        return read_recipe(path)
+    return make_recipe({"task": published_task(run) or read_json(about).get("task")}, origin=str(about))
 
 
 def loaded(run: Path, others: list[Path] | None, trust_code: bool) -> Any:

@@ -10,7 +10,18 @@ from typing import Annotated, Any
 
 import typer
 
-from sublayer.cli.options import Beam, Int8, Run, SearchSettings, TrustCode, With, loaded, only_translate, set_search
+from sublayer.cli.options import (
+    Beam,
+    Int8,
+    Run,
+    SearchSettings,
+    TrustCode,
+    With,
+    loaded,
+    only_translate,
+    set_search,
+)
+from sublayer.cli.vectors import Cut, Npy, SearchedFile, only_embed, vectors_of
 
 COMPARED = 50  # lines
 APART = {
@@ -18,8 +29,12 @@ APART = {
     "--alternatives": ("--engine", "--scores", "--alignments", "--workers"),
     "--with": ("--engine", "--int8", "--workers"),
     "--int8": ("--engine",),
+    "--npy": ("--nearest", "--json", "--scores"),
 }
 OF_TRANSLATE = ("--alignments", "--alternatives", "--stream", "--engine", "--int8", "--workers")
+Alternatives = Annotated[
+    int | None, typer.Option(min=1, help="so many tokens after search.prefix: number, probability, token, text")
+]
 
 
 def predict(
@@ -31,13 +46,14 @@ def predict(
     nbest: Annotated[int | None, typer.Option(min=1, help="answers a line: number, score, text")] = None,
     scores: Annotated[bool, typer.Option("--scores", help="score, tab, text")] = False,
     alignments: Annotated[bool, typer.Option("--alignments", help="text, tab, source-target words: 0-0 2-1")] = False,
-    alternatives: Annotated[
-        int | None, typer.Option(min=1, help="so many tokens after search.prefix: number, probability, token, text")
-    ] = None,
+    alternatives: Alternatives = None,
     as_json: Annotated[bool, typer.Option("--json", help="an object a line, with tokens and scores")] = False,
     stream: Annotated[bool, typer.Option("--stream", help="each answer while it is written")] = False,
     engine: Annotated[str, typer.Option(help="native, ctranslate2, onnx, or auto: the fastest that fits")] = "native",
     int8: Int8 = False,
+    nearest: SearchedFile = None,
+    cut: Cut = False,
+    npy: Npy = None,
     workers: Annotated[int, typer.Option(min=1, help="processes that share a file, with one thread each")] = 1,
     trust_code: TrustCode = False,
 ) -> None:
@@ -45,12 +61,13 @@ def predict(
     from sublayer.data import read_lines
     from sublayer.tasks.base import Written
 
-    on = {"--with": others, "--scores": scores, "--alignments": alignments, "--alternatives": alternatives}
-    on |= {"--json": as_json, "--stream": stream, "--engine": engine != "native", "--int8": int8}
-    on |= {"--workers": workers > 1}
+    on: dict[str, Any] = {"--with": others, "--scores": scores, "--json": as_json, "--stream": stream}
+    on |= {"--alignments": alignments, "--alternatives": alternatives, "--engine": engine != "native"}
+    on |= {"--int8": int8, "--workers": workers > 1, "--nearest": nearest, "--cut": cut, "--npy": npy}
     _possible(on, file, workers)
     given = loaded(run, others, trust_code)
     only_translate(given, {name: on[name] for name in OF_TRANSLATE})
+    only_embed(given, on)
     search = set_search(given, beam, nbest, set)
     how = Written(nbest or 1 if search is None else search.nbest, scores, as_json)
     ready = partial(_ready, run=run, engine=engine, int8=int8, scored=as_json or scores or how.nbest > 1)
@@ -65,7 +82,8 @@ def predict(
         else:
             more: dict[str, Any] = {"alignments": True} if alignments else {}
             more |= {"ahead": workers - 1} if workers > 1 else {}
-            told = task.write(lines, how, window=1 if typed else 1024, **more)
+            write = vectors_of(task, nearest, cut, npy) or task.write
+            told = write(lines, how, window=1 if typed else 1024, **more)
         for text in told:
             print(text, end="" if stream else "\n", flush=typed or stream)
 

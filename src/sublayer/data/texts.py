@@ -20,16 +20,28 @@ class TextBatch:
     ids      (B, T) padded on the right, or (1, N) end to end; of bags (B, T, K) or (1, N, K), filled up with zeros
     lengths  of the texts
     packed   whether they stand end to end
+    types    which segment each id is of, shaped as ids; None: all of the first
     """
 
     ids: Tensor
     lengths: list[int]
     packed: bool
+    types: Tensor | None = None
 
     @classmethod
-    def of(cls, texts: Sequence[Sequence[Token]], pad: int, *, packed: bool = False) -> TextBatch:
+    def of(
+        cls,
+        texts: Sequence[Sequence[Token]],
+        pad: int,
+        *,
+        packed: bool = False,
+        types: Sequence[Sequence[int]] | None = None,
+    ) -> TextBatch:
         """From ids, or bags of ids, with the specials that the encoder reads. Packed texts of the same length belong
         side by side: attention takes them together."""
+        if types is not None:
+            segments = cls.of(types, 0, packed=packed).ids
+            return replace(cls.of(texts, pad, packed=packed), types=segments)
         lengths = [len(text) for text in texts]
         longest = max(lengths)
         deepest = max((len(t) for text in texts for t in text if not isinstance(t, int)), default=0)
@@ -56,5 +68,10 @@ class TextBatch:
             return None
         return Mask.lengths(torch.tensor(self.lengths, device=self.ids.device), self.ids.size(1))
 
+    @property
+    def inputs(self) -> tuple[Tensor, Mask | None, Tensor | None]:
+        """What an encoder is called with."""
+        return self.ids, self.mask, self.types
+
     def to(self, device: torch.device) -> TextBatch:
-        return replace(self, ids=self.ids.to(device))
+        return replace(self, ids=self.ids.to(device), types=None if self.types is None else self.types.to(device))

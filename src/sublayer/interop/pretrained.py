@@ -13,7 +13,7 @@ from sublayer.interop.family import Family, Head
 from sublayer.interop.folder import SAFE, read_tensors
 from sublayer.interop.hub import snapshot
 from sublayer.interop.rule import invert, load
-from sublayer.interop.sentence import sentence_head, write_modules
+from sublayer.interop.sentence import longest_text, sentence_head, write_modules
 from sublayer.models.build import Model
 from sublayer.models.config import ModelConfig
 from sublayer.models.files import read_json, write_json
@@ -30,6 +30,7 @@ class Pretrained:
     tokenizer  None where the folder holds none that can be read
     theirs     config.json as it came
     left_out   their tensors that the model has no place for: heads of other tasks
+    longest    tokens of a text, specials counted, that vectors of texts were learned from; None: as many as it can read
     """
 
     model: Model
@@ -39,6 +40,7 @@ class Pretrained:
     head: Head
     theirs: Mapping[str, Any]
     left_out: tuple[str, ...]
+    longest: int | None = None
 
     def save_pretrained(self, folder: str | Path) -> None:
         """config.json, model.safetensors and the tokenizer, as transformers reads them. Tied tensors stand there once.
@@ -56,7 +58,7 @@ class Pretrained:
             tensors = self.family.bare(tensors)
         save_tensors(tensors, folder / SAFE, {"format": "pt"})
         write_json(folder / "config.json", settings)
-        write_modules(folder, self.config)
+        write_modules(folder, self.config, self.longest)
         if self.tokenizer is not None:
             self.tokenizer.save_pretrained(folder)
 
@@ -83,7 +85,8 @@ def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> 
     table = family.table(head)
     load(model, table, tensors, str(folder))
     left_out = tuple(sorted(tensors.keys() - table.needed(tensors).keys()))
-    return Pretrained(model.eval(), config, read_tokenizer(folder), family, head, theirs, left_out)
+    tokenizer = read_tokenizer(folder)
+    return Pretrained(model.eval(), config, tokenizer, family, head, theirs, left_out, longest_text(folder))
 
 
 def _family(theirs: Mapping[str, Any]) -> Family:

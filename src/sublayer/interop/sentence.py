@@ -28,7 +28,16 @@ def sentence_head(folder: Path) -> Head | None:
     return Head({"head.kind": "sentence", "head.pool": pool, "head.normalize": len(kinds) == 3})
 
 
-def write_modules(folder: Path, config: ModelConfig) -> None:
+def longest_text(folder: Path) -> int | None:
+    """How many tokens of a text are to be read, specials counted; None where the folder does not say it."""
+    path = folder / "sentence_bert_config.json"
+    longest = read_json(path).get("max_seq_length") if path.is_file() else None
+    if longest is not None and (not isinstance(longest, int) or longest < 3):
+        raise CheckpointError(f"{path} says max_seq_length {longest!r}, expected a number of tokens.")
+    return longest
+
+
+def write_modules(folder: Path, config: ModelConfig, longest: int | None = None) -> None:
     """The other way for a model whose head gives sentence vectors; nothing for others."""
     if config.head.kind != "sentence":
         return
@@ -42,6 +51,8 @@ def write_modules(folder: Path, config: ModelConfig) -> None:
     (folder / "1_Pooling").mkdir(exist_ok=True)
     pools = {key: pool == config.head.options.get("pool", "mean") for key, pool in POOLING.items()}
     write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": config.d_model, **pools})
+    if longest is not None:
+        write_json(folder / "sentence_bert_config.json", {"max_seq_length": longest})
 
 
 def _pool(path: Path) -> str:

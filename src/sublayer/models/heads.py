@@ -178,7 +178,15 @@ class EncoderWithHead(ForInference):
         self.body = body
         self.head = head
 
-    def forward(self, ids: Tensor, mask: Mask | Tensor | None = None, types: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        ids: Tensor,
+        mask: Mask | Tensor | None = None,
+        types: Tensor | None = None,
+        places: Tensor | None = None,
+    ) -> Tensor:
+        """places  (P,) which of the N real tokens a head for tokens reads; None: all"""
         mask = Mask.of(mask)
         typed = {} if types is None else {"types": types}
-        return self.head(*real_states(self.body(ids, mask, **typed), mask))
+        states, lengths = real_states(self.body(ids, mask, **typed), mask)
+        return self.head(states if places is None else states[places], lengths)

@@ -10,12 +10,14 @@ from sublayer.models.config import KINDS, ModelConfig
 from sublayer.models.files import read_json
 from sublayer.models.store import load_weights
 from sublayer.tasks.base import Task
-from sublayer.tasks.folder import FORMAT
+from sublayer.tasks.folder import FORMAT, published_task
 from sublayer.tasks.jobs import JOBS, job_of
+from sublayer.tasks.published import from_pretrained
 
 
 def load(run: str | Path, *, weights: bool = True, trust_code: bool = False) -> Any:
-    """The task object of a run folder, ready to predict: `Translate`, `Classify`, … as the folder says.
+    """The task object of a run folder, ready to predict: `Translate`, `Classify`, … as the folder says. Also
+    that of a published folder with vectors of texts (`Embed`), a masked language model (`Fill`) or spans (`Answer`).
 
     trust_code  let config.json name classes of your own, `package.module:Class`: for folders that you made
 
@@ -24,6 +26,8 @@ def load(run: str | Path, *, weights: bool = True, trust_code: bool = False) -> 
     folder = Path(run)
     if not folder.is_dir():
         raise CheckpointError(f"{folder} is no run folder: there is no such folder.")
+    if published_task(folder) is not None:
+        return _published(folder)
     about = read_json(folder / "task.json")
     name = about.get("task")
     if about.get("format") != FORMAT or name not in JOBS:
@@ -36,6 +40,13 @@ def load(run: str | Path, *, weights: bool = True, trust_code: bool = False) -> 
     if weights:
         load_weights(task.model, folder / "model.safetensors")
     task.model.eval()
+    return task
+
+
+def _published(folder: Path) -> Task:
+    task = from_pretrained(folder)
+    if not isinstance(task, Task):
+        raise CheckpointError(f"{folder} holds a published model without a vocabulary that can be read.")
     return task
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from sublayer.tasks.base import Job
 from sublayer.tasks.classify import Classify, Example, LabelSet
 from sublayer.tasks.folder import write_sample
 from sublayer.tasks.recipes import ClassifyRecipe, LabelTrain
+from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, filled
-from sublayer.tasks.text_sizes import few_texts, text_model, words_kind
-from sublayer.tasks.texts import Drawn, body_of, empty_body, load_vocabulary, vocabulary_of
+from sublayer.tasks.text_sizes import few_texts, text_model, tuned_texts, words_kind
+from sublayer.tasks.texts import Drawn, empty_body, start, vocabulary_of
+from sublayer.text import load_vocabulary
 from sublayer.train.loss import Loss
 
 Batch = tuple[TextBatch, list[list[int]]]
@@ -35,8 +38,11 @@ class Classifying(Job):
     def fill_in(self, recipe: ClassifyRecipe, items: Sequence[Row]) -> Choices:
         told: list[str] = []
         texts = [cell for row in items for cell in row.cells[:-1]]
-        recipe = recipe.model_copy(update={"text": words_kind(recipe.text, texts, told)})
-        settings = few_texts(len(items), recipe.train)
+        if isinstance(recipe.model, Published):
+            settings = tuned_texts(len(items), recipe.train)
+        else:
+            recipe = recipe.model_copy(update={"text": words_kind(recipe.text, texts, told)})
+            settings = few_texts(len(items), recipe.train)
         return filled(recipe, LabelTrain, text_model(len(items)), settings, told, f"{len(items):,} texts")
 
     def fresh(self, recipe: ClassifyRecipe, items: Sequence[Row]) -> Classify:
@@ -47,8 +53,8 @@ class Classifying(Job):
         names = sorted({label for row in items for label in reader.read(row.cells[-1])})
         if len(names) < (1 if several else 2):
             raise DataError(f"There is nothing to tell apart: the labels are {names}. Needed: two different ones.")
-        words = vocabulary_of(recipe.text, [cell for row in items for cell in row.cells[:-1]])
-        body, config = body_of(recipe.model, words, recipe.train)
+        texts = [cell for row in items for cell in row.cells[:-1]]
+        body, config, words = start(recipe.model, recipe.train, partial(vocabulary_of, recipe.text, texts))
         head = _head(config, len(names), recipe.head.pool)
         labels = LabelSet(tuple(names), width - 1, several, separator)
         return Classify(EncoderWithHead(body, head), config, words, labels, recipe.head.pool)
@@ -60,9 +66,8 @@ class Classifying(Job):
             head = _head(config, len(labels.names), about["pool"])
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{folder / 'task.json'} does not say which labels there are: {error!r}.") from None
-        return Classify(
-            EncoderWithHead(empty_body(config), head), config, load_vocabulary(folder), labels, about["pool"]
-        )
+        model = EncoderWithHead(empty_body(config), head)
+        return Classify(model, config, load_vocabulary(folder / "tokenizer.json"), labels, about["pool"])
 
     def encode(self, task: Classify, items: Sequence[Row]) -> list[Example]:
         return task.encode_rows(items)
@@ -77,7 +82,7 @@ class Classifying(Job):
     def loss(self, task: Classify, train: LabelTrain) -> Callable[[Any, Any], Loss]:
         def loss(model: EncoderWithHead, batch: Batch) -> Loss:
             texts, labels = batch
-            return task.cost(model(texts.ids, texts.mask), labels, train.label_smoothing)
+            return task.cost(model(*texts.inputs), labels, train.label_smoothing)
 
         return loss
 

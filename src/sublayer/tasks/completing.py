@@ -46,7 +46,7 @@ class Completing(Job):
         return filled(recipe, CompleteTrain, _model(size), settings, told, f"{size:,} characters")
 
     def fresh(self, recipe: CompleteRecipe, items: Sequence[Line]) -> Complete:
-        assert recipe.train is not None and recipe.model is not None
+        assert recipe.train is not None and isinstance(recipe.model, ModelConfig)
         target = tokenizer_of(recipe.text, joined(items))
         context = {"max_len": max(recipe.model.max_len, recipe.train.context)}
         config = ModelConfig.read(recipe.model.model_dump() | {"target_vocab": target.vocab_size} | context)

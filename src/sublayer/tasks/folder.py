@@ -6,9 +6,27 @@ from pathlib import Path
 from typing import Any
 
 from sublayer.models.config import ModelConfig
-from sublayer.models.files import write_json, write_text
+from sublayer.models.files import read_json, write_json, write_text
 
 FORMAT = 1
+ENDINGS = {"ForMaskedLM": "fill", "BertForPreTraining": "fill", "ForQuestionAnswering": "answer"}
+
+
+def published_task(folder: Path) -> str | None:
+    """The task that a published folder is for, by what its files say; None for a run folder, and for one of no task."""
+    if (folder / "task.json").exists() or not (folder / "config.json").exists():
+        return None
+    if (folder / "modules.json").exists():
+        return "embed"
+    for architecture in read_json(folder / "config.json").get("architectures") or ():
+        for ending, task in (
+            ("ForMaskedLM", "fill"),
+            ("BertForPreTraining", "fill"),
+            ("ForQuestionAnswering", "answer"),
+        ):
+            if str(architecture).endswith(ending):
+                return task
+    return None
 
 
 def write_sample(run: Path, rows: Iterable[Sequence[str]]) -> None:

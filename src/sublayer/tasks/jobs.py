@@ -9,7 +9,10 @@ JOBS = {
     "translate": "translating:Translating",
     "classify": "classifying:Classifying",
     "tag": "tagging:Tagging",
+    "embed": "embedding:Embedding",
+    "answer": "questioning:Questioning",
     "complete": "completing:Completing",
+    "fill": "filling:Filling",
 }
 
 

@@ -16,7 +16,7 @@ from sublayer.models.build import Model, build
 from sublayer.models.config import ModelConfig
 from sublayer.tasks.base import Job, Task
 from sublayer.tasks.jobs import job_of
-from sublayer.tasks.sections import AnyRecipe, Side, Train
+from sublayer.tasks.sections import AnyRecipe, Published, Side, Train
 from sublayer.text import Tokenizer, train_tokenizer
 from sublayer.train.report import Listener
 
@@ -44,7 +44,9 @@ def prepare(recipe: AnyRecipe, listener: Listener) -> Prepared:
     assert train is not None
     task = job.fresh(choices.recipe, items.items)
     task.model.to(device_of(train))
-    return encoded(choices.recipe.model_copy(update={"model": task.config}), task, items, valid)
+    model = choices.recipe.model
+    whole = {"model": model if isinstance(model, Published) else task.config}
+    return encoded(choices.recipe.model_copy(update=whole), task, items, valid)
 
 
 def encoded(recipe: AnyRecipe, task: Task, items: Corpus[Any], valid: Corpus[Any] | None) -> Prepared:
@@ -93,11 +95,16 @@ def tokenizer_of(side: Side, texts: Sequence[str]) -> Tokenizer:
 
 
 def seeded(config: ModelConfig, train: Train) -> Model:
-    """A model with fresh weights. All three generators are set: a part of your own may draw from any of them."""
+    """A model with fresh weights."""
+    seed(train)
+    return build(config)
+
+
+def seed(train: Train) -> None:
+    """All three generators are set: a part of your own may draw from any of them."""
     torch.manual_seed(train.seed)
     random.seed(train.seed)
     np.random.seed(train.seed % 2**32)
-    return build(config)
 
 
 def device_of(train: Train) -> torch.device:

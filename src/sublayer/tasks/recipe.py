@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from sublayer.models.config import ModelConfig
 from sublayer.tasks import sections
 from sublayer.tasks.search import Search
-from sublayer.tasks.sections import AnyRecipe, Section, Side
+from sublayer.tasks.sections import AnyModel, AnyRecipe, Section, Side
 
 
 def _listed(value: object) -> object:
@@ -56,13 +56,13 @@ class Recipe(AnyRecipe):
     task: Literal["translate"] = "translate"
     data: Data = Data()
     text: Text = Text()
-    model: ModelConfig | None = None
+    model: AnyModel | None = None
     train: Train | None = None
     search: Search = Search()
 
     @model_validator(mode="after")
     def _together(self) -> Recipe:
-        if self.model is not None:
+        if isinstance(self.model, ModelConfig):
             stretches = self.train is not None and self.train.stretch_positions > 0
             if stretches and self.model.position.kind not in ("sinusoidal", "rotary"):
                 raise ValueError(

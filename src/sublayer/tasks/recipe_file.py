@@ -9,9 +9,10 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from sublayer.errors import ConfigError, listing, nearest
+from sublayer.models.config import ModelConfig
 from sublayer.models.files import write_text
 from sublayer.tasks.recipes import RECIPES
-from sublayer.tasks.sections import AnyRecipe
+from sublayer.tasks.sections import PUBLISHED, SIZES, AnyRecipe, Published
 
 
 class _Loader(yaml.SafeLoader):
@@ -128,8 +129,13 @@ def _override(values: dict[str, Any], override: str) -> None:
 
 def _told(error: Any, recipe: type[AnyRecipe]) -> str:
     """One problem: key, what is wrong, what came, and for an unknown key where it belongs."""
-    place = [str(part) for part in error["loc"]]
+    place = [str(part) for part in error["loc"] if part not in (SIZES, PUBLISHED)]
     key = ".".join(place) or "recipe"
+    if error["type"] == "extra_forbidden" and PUBLISHED in error["loc"]:
+        if place[-1] in ModelConfig.model_fields:
+            return f"{key}: a published checkpoint has its own sizes and parts: leave {place[-1]} out, or model.from."
+        known = [field.alias or name for name, field in Published.model_fields.items()]
+        return f"{key}: there is no such key. {nearest(place[-1], known)}"
     if error["type"] == "extra_forbidden":
         return f"{key}: there is no such key. {_where(place, recipe)}"
     if error["type"] in ("model_type", "model_attributes_type"):
@@ -163,8 +169,14 @@ def _knows(recipe: type[AnyRecipe], place: list[str]) -> bool:
 
 def _section(model: type[BaseModel], name: str) -> type[BaseModel] | None:
     field = model.model_fields.get(name)
-    options = () if field is None else (field.annotation, *getattr(field.annotation, "__args__", ()))
-    return next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), None)
+    return None if field is None else next(_models(field.annotation), None)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in getattr(annotation, "__args__", ()):
+        yield from _models(inner)
 
 
 def _keys(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[tuple[str, str]]:

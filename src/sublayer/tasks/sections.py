@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from sublayer.errors import nearest
 from sublayer.evaluate import METRICS, Metric
@@ -96,6 +96,33 @@ class Train(Section):
         return self
 
 
+class Published(Section):
+    """The model of a published checkpoint, whose sizes, parts and vocabulary are its own."""
+
+    model_config = ConfigDict(extra="forbid", validate_by_name=True, serialize_by_alias=True)
+
+    source: str = Field(alias="from", min_length=1, description="folder of a published checkpoint, or its name")
+    revision: str | None = Field(None, description="branch, tag or commit, of a name")
+    dropout: float | None = Field(None, ge=0, lt=1, description="as it was published by default")
+    attention_dropout: float | None = Field(None, ge=0, lt=1, description="as it was published by default")
+
+    @property
+    def changes(self) -> dict[str, float]:
+        """What differs from the model as it was published."""
+        return self.model_dump(include={"dropout", "attention_dropout"}, exclude_none=True)
+
+
+SIZES, PUBLISHED = "(sizes)", "(published)"
+"""Which of the two a section `model` is. They stand in pydantic's messages, and are in none of ours."""
+
+
+def _which(model: Any) -> str:
+    return PUBLISHED if isinstance(model, Published) or (isinstance(model, dict) and "from" in model) else SIZES
+
+
+AnyModel = Annotated[Annotated[ModelConfig, Tag(SIZES)] | Annotated[Published, Tag(PUBLISHED)], Discriminator(_which)]
+
+
 class AnyRecipe(Section):
     """What every recipe says. `model` and `train` may be left open, to be filled in from the data."""
 
@@ -103,7 +130,7 @@ class AnyRecipe(Section):
 
     task: str
     data: Data
-    model: ModelConfig | None = None
+    model: AnyModel | None = None
     train: Train | None = None
 
     @model_validator(mode="before")
@@ -111,10 +138,17 @@ class AnyRecipe(Section):
     def _of_this_task(cls, values: Any) -> Any:
         """The architecture need not be said: the task knows it."""
         model = values.get("model") if isinstance(values, dict) else None
-        return values | {"model": {"architecture": cls.architecture} | model} if isinstance(model, dict) else values
+        if not isinstance(model, dict) or "from" in model:
+            return values
+        return values | {"model": {"architecture": cls.architecture} | model}
 
     @model_validator(mode="after")
     def _fits(self) -> AnyRecipe:
+        if isinstance(self.model, Published):
+            text = dict(self).get("text")
+            if text is not None and text != type(text)():
+                raise ValueError("text: the checkpoint of model.from brings its own vocabulary: leave text out")
+            return self
         if self.model is not None and self.model.architecture != self.architecture:
             raise ValueError(
                 f"task {self.task} needs an {self.architecture}, not model.architecture {self.model.architecture!r}"

@@ -8,7 +8,7 @@ from sublayer.data import Pair
 from sublayer.models.config import ModelConfig
 from sublayer.tasks import sections
 from sublayer.tasks.recipe import Recipe, Text, Train
-from sublayer.tasks.sections import AnyRecipe, Side
+from sublayer.tasks.sections import AnyRecipe, Published, Side
 
 
 @dataclass
@@ -39,6 +39,18 @@ def filled(
 
     of  what it was picked for, for the lines that tell it
     """
+    model = recipe.model if isinstance(recipe.model, Published) else _sized(recipe, sizes, told, of)
+    given = {} if recipe.train is None else recipe.train.model_dump(exclude_unset=True)
+    whole = train.model_validate(settings | given)
+    if settings.keys() - given:
+        told.append(
+            f"train: {whole.steps:,} updates of {whole.batch_tokens:,} tokens, best by {whole.metric}; "
+            "change them with --set train.steps=…"
+        )
+    return Choices(recipe.model_copy(update={"model": model, "train": whole}), told)
+
+
+def _sized(recipe: AnyRecipe, sizes: dict[str, Any], told: list[str], of: str) -> ModelConfig:
     given = {} if recipe.model is None else recipe.model.model_dump(exclude_unset=True)
     model = ModelConfig.read({"architecture": recipe.architecture} | sizes | given)
     if sizes.keys() - given:
@@ -49,14 +61,7 @@ def filled(
             f"model: {' + '.join(map(str, layers))} layers of width {model.d_model}, dropout {model.dropout:g}, "
             f"for {of}"
         )
-    given = {} if recipe.train is None else recipe.train.model_dump(exclude_unset=True)
-    whole = train.model_validate(settings | given)
-    if settings.keys() - given:
-        told.append(
-            f"train: {whole.steps:,} updates of {whole.batch_tokens:,} tokens, best by {whole.metric}; "
-            "change them with --set train.steps=…"
-        )
-    return Choices(recipe.model_copy(update={"model": model, "train": whole}), told)
+    return model
 
 
 def _text(text: Text, pairs: Sequence[Pair], told: list[str]) -> Text:

@@ -70,16 +70,16 @@ class Tag(TextTask):
         """One, or several that overlap where the model cannot read so many tokens at once. DataError for a word that is
         too long by itself."""
         pieces = self.tokenizer.encode_words(words)
-        bos, eos = self.special(self.tokenizer.bos), self.special(self.tokenizer.eos)
+        before, behind = self.around()
         found = []
-        for start, end, first, last in views([len(each) for each in pieces], self.limit - 2):
-            ids: Ids = [bos]
+        for start, end, first, last in views([len(each) for each in pieces], self.limit - len(before) - len(behind)):
+            ids: Ids = [*before]
             places = []
             for i in range(start, end):
                 if first <= i < last:
                     places.append(len(ids))
                 ids += pieces[i]
-            found.append(Window([*ids, eos], places, range(first, last)))
+            found.append(Window([*ids, *behind], places, range(first, last)))
         return found
 
     def known(self, sentences: Sequence[Sentence]) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from sublayer.tasks.base import Job
 from sublayer.tasks.folder import write_sample
 from sublayer.tasks.prepare import tokenizer_of
 from sublayer.tasks.recipes import TagRecipe, TagTrain
+from sublayer.tasks.sections import Published, Words
 from sublayer.tasks.sizes import Choices, filled
 from sublayer.tasks.tag import Tag, Window
-from sublayer.tasks.text_sizes import few_texts, text_model
-from sublayer.tasks.texts import Drawn, body_of, empty_body, load_vocabulary
-from sublayer.text import NGrams
+from sublayer.tasks.text_sizes import few_texts, text_model, tuned_texts
+from sublayer.tasks.texts import Drawn, Vocabulary, empty_body, start
+from sublayer.text import NGrams, load_vocabulary
 from sublayer.train.loss import Loss, cross_entropy
 
 Example = tuple[Window, list[int]]
@@ -41,11 +43,14 @@ class Tagging(Job):
     def fill_in(self, recipe: TagRecipe, items: Sequence[Sentence]) -> Choices:
         told: list[str] = []
         text = recipe.text
-        if text.kind == "auto":
-            rare = {} if "min_count" in text.model_fields_set else {"min_count": 2}  # unknown words are met in training
-            recipe = recipe.model_copy(update={"text": text.model_copy(update={"kind": "ngrams"} | rare)})
-            told.append("text: ngrams, a token a word")
-        settings = few_texts(len(items), recipe.train) | {"batch_tokens": 1024}
+        if isinstance(recipe.model, Published):
+            settings = tuned_texts(len(items), recipe.train)
+        else:
+            settings = few_texts(len(items), recipe.train) | {"batch_tokens": 1024}
+            if text.kind == "auto":
+                rare = {} if "min_count" in text.model_fields_set else {"min_count": 2}  # unknown words are met
+                recipe = recipe.model_copy(update={"text": text.model_copy(update={"kind": "ngrams"} | rare)})
+                told.append("text: ngrams, a token a word")
         if is_bio(sorted({tag for item in items for tag in item.tags})):
             settings |= {"validate_metrics": ["span_f1", "accuracy"], "metric": "span_f1"}
         given = {} if recipe.train is None else recipe.train.model_dump(exclude_unset=True)
@@ -58,18 +63,7 @@ class Tagging(Job):
         tags = sorted({tag for item in items for tag in item.tags})
         if len(tags) < 2:
             raise DataError(f"There is nothing to tell apart: the tags are {tags}. Needed: two different ones.")
-        settings = recipe.text
-        words = (
-            NGrams.train(
-                (item.words for item in items),
-                vocab_size=settings.vocab_size,
-                min_count=settings.min_count,
-                normalization=settings.normalization,
-            )
-            if settings.kind == "ngrams"
-            else tokenizer_of(settings, [" ".join(item.words) for item in items])
-        )
-        body, config = body_of(recipe.model, words, recipe.train)
+        body, config, words = start(recipe.model, recipe.train, partial(_vocabulary, recipe.text, items))
         return Tag(
             EncoderWithHead(body, TokenClasses(config.d_model, classes=len(tags), dropout=config.dropout)),
             config,
@@ -82,7 +76,7 @@ class Tagging(Job):
         if not isinstance(tags, list) or len(tags) < 2:
             raise CheckpointError(f"{folder / 'task.json'} does not say which tags there are: {tags!r}.")
         head = TokenClasses(config.d_model, classes=len(tags), dropout=config.dropout)
-        return Tag(EncoderWithHead(empty_body(config), head), config, load_vocabulary(folder), tags)
+        return Tag(EncoderWithHead(empty_body(config), head), config, load_vocabulary(folder / "tokenizer.json"), tags)
 
     def encode(self, task: Tag, items: Sequence[Sentence]) -> list[Example]:
         known = task.known(items)
@@ -106,7 +100,7 @@ class Tagging(Job):
     def loss(self, task: Tag, train: TagTrain) -> Callable[[Any, Any], Loss]:
         def loss(model: EncoderWithHead, batch: Batch) -> Loss:
             texts, places, right = batch
-            return cross_entropy(model(texts.ids, texts.mask)[places], right, train.label_smoothing)
+            return cross_entropy(model(*texts.inputs)[places], right, train.label_smoothing)
 
         return loss
 
@@ -118,6 +112,17 @@ class Tagging(Job):
             rows += [*zip(item.words, found.tags, item.tags, strict=True), ()]
         write_sample(out, rows)
         return {score.name: score.value for score in task.evaluate(items, ["loss", *recipe.train.validate_metrics])}
+
+
+def _vocabulary(settings: Words, items: Sequence[Sentence]) -> Vocabulary:
+    if settings.kind != "ngrams":
+        return tokenizer_of(settings, [" ".join(item.words) for item in items])
+    return NGrams.train(
+        (item.words for item in items),
+        vocab_size=settings.vocab_size,
+        min_count=settings.min_count,
+        normalization=settings.normalization,
+    )
 
 
 def _windows(task: Tag, item: Sentence) -> list[Window]:

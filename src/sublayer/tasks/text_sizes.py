@@ -32,11 +32,25 @@ def few_texts(texts: int, train: Train | None) -> dict[str, Any]:
     """About 30 passes, within 600 and 6,000 updates, where `steps` is left open; small batches, for small data."""
     given = train is not None and "steps" in train.model_fields_set
     steps = train.steps if given and train is not None else max(600, min(6000, 30 * texts // 40))
-    every = max(50, steps // 10)
+    return dict(batch_tokens=512, warmup=min(200, steps // 10)) | _times(steps)
+
+
+def tuned_texts(texts: int, train: Train | None) -> dict[str, Any]:
+    """About 4 passes, within 300 and 10,000 updates, where `steps` is left open, at a rate that keeps what the model
+    knows. Devlin et al. 2019, appendix A.3."""
+    given = train is not None and "steps" in train.model_fields_set
+    steps = train.steps if given and train is not None else max(300, min(10000, 4 * texts // 32))
     return dict(
-        steps=steps,
         batch_tokens=512,
-        warmup=min(200, steps // 10),
-        validate_every=every,
-        save_every=every,
-    )
+        learning_rate=1e-4,
+        schedule="linear",
+        warmup=steps // 10,
+        betas=(0.9, 0.999),
+        weight_decay=0.01,
+        label_smoothing=0.0,
+    ) | _times(steps)
+
+
+def _times(steps: int) -> dict[str, Any]:
+    every = max(50, steps // 10)
+    return dict(steps=steps, validate_every=every, save_every=every)

@@ -13,19 +13,20 @@ from torch import Tensor
 from sublayer.data.bucket import TokenBatches
 from sublayer.data.texts import TextBatch, Token
 from sublayer.errors import DataError, listing
+from sublayer.interop.pretrained import Pretrained
 from sublayer.models.build import build
 from sublayer.models.config import ModelConfig
 from sublayer.models.encoder import EncoderModel
-from sublayer.models.files import read_json
 from sublayer.models.heads import EncoderWithHead
 from sublayer.tasks.base import Task
 from sublayer.tasks.packing import pays, why_not
 from sublayer.tasks.prepare import seeded, tokenizer_of
-from sublayer.tasks.sections import Train, Words
+from sublayer.tasks.sections import Published, Train, Words
+from sublayer.tasks.starting import published
 from sublayer.tasks.written import told
-from sublayer.text import NGrams, Tokenizer
+from sublayer.text import NGrams, PretrainedTokenizer, Tokenizer
 
-Vocabulary = Tokenizer | NGrams
+Vocabulary = Tokenizer | NGrams | PretrainedTokenizer
 Ids = list[Token]
 
 BATCH_TOKENS = 2048
@@ -35,9 +36,11 @@ class TextTask(Task):
     """An encoder with a head, and the vocabulary of the texts.
 
     per_token  whether the head gives a row a token, or one a text
+    published  what it came as, where that was a published folder: `save_pretrained` writes such a one again
     """
 
     per_token: ClassVar[bool] = False
+    published: Pretrained | None = None
     model: EncoderWithHead
 
     def __init__(self, model: EncoderWithHead, config: ModelConfig, tokenizer: Vocabulary) -> None:
@@ -45,22 +48,43 @@ class TextTask(Task):
 
     def for_inference(self, dtype: torch.dtype | None = None) -> Self:
         same = object.__new__(type(self))
-        same.__dict__.update(self.__dict__, model=self.model.for_inference(dtype))
+        same.__dict__.update(self.__dict__, model=self.model.for_inference(dtype), published=None)
         return same
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        if self.published is None:
+            super().save_pretrained(folder)
+        else:
+            self.published.save_pretrained(folder)
 
     @property
     def limit(self) -> float:
         """How many tokens of a text the model can read, specials counted; infinite where positions grow."""
         return self.config.max_len if self.config.position.kind == "learned" else math.inf
 
-    def special(self, id: int) -> Token:
-        """<s> or </s> as the encoder reads it."""
+    def token(self, id: int) -> Token:
+        """One id as the encoder reads it."""
         return [id] if isinstance(self.tokenizer, NGrams) else id
 
+    def around(self) -> tuple[Ids, Ids]:
+        """What stands before a text and behind it."""
+        if isinstance(self.tokenizer, PretrainedTokenizer):
+            before, behind = self.tokenizer.around()
+            return [*before], [*behind]
+        return [self.token(self.tokenizer.bos)], [self.token(self.tokenizer.eos)]
+
+    def between(self) -> Ids:
+        """What stands between the two texts of a pair."""
+        if isinstance(self.tokenizer, PretrainedTokenizer):
+            return [*self.tokenizer.between()]
+        return [self.token(self.tokenizer.eos)]
+
     def encode(self, texts: Sequence[Sequence[str]]) -> list[Ids]:
-        """Of each text, or pair of texts: <s> a </s> b </s>."""
+        """Of each text, or pair of texts: <s> a </s> b </s>, or as the vocabulary was published."""
+        if isinstance(self.tokenizer, PretrainedTokenizer):
+            return [[*self.tokenizer.inputs(*parts[:2]).ids] for parts in texts]  # type: ignore[arg-type]
         flat: list[Any] = list(self.tokenizer.encode_batch([part for parts in texts for part in parts]))
-        bos, eos = self.special(self.tokenizer.bos), self.special(self.tokenizer.eos)
+        bos, eos = self.token(self.tokenizer.bos), self.token(self.tokenizer.eos)
         found, at = [], 0
         for parts in texts:
             own = flat[at : at + len(parts)]
@@ -81,7 +105,14 @@ class TextTask(Task):
     def batch(self, texts: Sequence[Ids]) -> TextBatch:
         """Packed where that is faster."""
         packed = why_not(self) is None and pays([(len(text),) for text in texts])
-        return TextBatch.of(texts, self.tokenizer.pad, packed=packed).to(self.device)
+        return TextBatch.of(texts, self.tokenizer.pad or 0, packed=packed, types=self.segments(texts)).to(self.device)
+
+    def segments(self, texts: Sequence[Any]) -> list[list[int]] | None:
+        """Which part of its pair each id is of, where the model tells them apart; None: all are of the first."""
+        if self.config.embedding.token_types < 2 or not isinstance(self.tokenizer, PretrainedTokenizer):
+            return None
+        found = [self.tokenizer.segments(text) for text in texts]
+        return found if any(map(any, found)) else None
 
     @torch.inference_mode()
     def outputs(self, texts: Sequence[Ids]) -> Iterator[tuple[int, Tensor]]:
@@ -90,7 +121,7 @@ class TextTask(Task):
         self.model.eval()
         for rows in TokenBatches([(len(t), len(t)) for t in texts], BATCH_TOKENS).in_order():
             batch = self.batch([texts[row] for row in rows])
-            said = self.model(batch.ids, batch.mask).float()
+            said = self.model(*batch.inputs).float()
             parts = said.split(batch.lengths) if self.per_token else said.unbind()
             yield from zip(rows, parts, strict=True)
 
@@ -99,7 +130,7 @@ class TextTask(Task):
 
     def inputs(self, text: str | None) -> tuple[Any, ...]:
         if text is None:
-            ids: Ids = [self.special(i) for i in range(4, min(10, len(self.tokenizer)))]
+            ids: Ids = [self.token(i) for i in range(4, min(10, len(self.tokenizer)))]
         else:
             (ids,) = self.encode([text.split("\t")])
         return (self.batch([ids]).ids,)
@@ -126,18 +157,21 @@ def vocabulary_of(words: Words, texts: Sequence[str]) -> Vocabulary:
     )
 
 
-def load_vocabulary(folder: Path) -> Vocabulary:
-    path = folder / "tokenizer.json"
-    return (NGrams if read_json(path).get("kind") == NGrams.kind else Tokenizer).load(path)
-
-
-def body_of(model: ModelConfig, vocabulary: Vocabulary, train: Train) -> tuple[EncoderModel, ModelConfig]:
-    """An encoder with fresh weights for this vocabulary, and its whole config."""
+def start(
+    model: ModelConfig | Published, train: Train, learn: Callable[[], Vocabulary]
+) -> tuple[EncoderModel, ModelConfig, Vocabulary]:
+    """An encoder, its whole config and its vocabulary: those of a published checkpoint, or fresh weights for the
+    vocabulary that `learn` gives."""
+    if isinstance(model, Published):
+        body, config, words = published(model, "encoder", train)
+        assert isinstance(body, EncoderModel)
+        return body, config, words
+    vocabulary = learn()
     sizes = {"source_vocab": vocabulary.vocab_size, "bags": isinstance(vocabulary, NGrams)}
     config = ModelConfig.read(model.model_dump() | sizes)
     body = seeded(config, train)
     assert isinstance(body, EncoderModel)
-    return body, config
+    return body, config, vocabulary
 
 
 def empty_body(config: ModelConfig) -> EncoderModel:

@@ -42,7 +42,7 @@ class Translating(Job):
         return fill_in(recipe, items)
 
     def fresh(self, recipe: Recipe, items: Sequence[Pair]) -> Translate:
-        assert recipe.train is not None and recipe.model is not None
+        assert recipe.train is not None and isinstance(recipe.model, ModelConfig)
         source, target = _tokenizers(recipe, items)
         vocabularies = {"source_vocab": source.vocab_size, "target_vocab": target.vocab_size}
         features = {"first_feature": source.first_feature}

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from sublayer.errors import DataError, listing
 from sublayer.tasks.base import Alternative, Prediction, Written
 from sublayer.tasks.search import Search
-from sublayer.text import NGrams, Tokenizer
+from sublayer.text import NGrams, PretrainedTokenizer, Tokenizer
 
 
 class _Shows(Protocol):
@@ -76,6 +76,6 @@ def _refuse(long: list[str]) -> None:
         raise DataError(listing("These lines are longer than the model can read, and were left empty:", long))
 
 
-def told(name: str, tokenizer: Tokenizer | NGrams) -> str:
+def told(name: str, tokenizer: Tokenizer | NGrams | PretrainedTokenizer) -> str:
     """One line for `sublayer show`."""
     return f"{name}: {tokenizer.kind}, {tokenizer.vocab_size:,} tokens, normalization {tokenizer.normalization}"

@@ -2,6 +2,7 @@
 
 from sublayer.text.ngrams import NGrams
 from sublayer.text.pretrained import Inputs, PretrainedTokenizer
+from sublayer.text.saved import load_vocabulary
 from sublayer.text.special import BOS, EOS, PAD, SPECIALS, UNK, UNKNOWN
 from sublayer.text.tokenizer import Tokenizer
 from sublayer.text.train import KINDS, train_tokenizer
@@ -20,5 +21,6 @@ __all__ = [
     "PretrainedTokenizer",
     "Tokenizer",
     "Words",
+    "load_vocabulary",
     "train_tokenizer",
 ]

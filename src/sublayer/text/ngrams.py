@@ -82,6 +82,11 @@ class NGrams:
         """For each word, whatever it is made of, its one bag."""
         return [[self.bag(word)] for word in words]
 
+    def located(self, text: str) -> tuple[list[list[int]], list[tuple[int, int]]]:
+        """``encode`` and, of each bag, from where to where its word stands in the text."""
+        found = list(WORD.finditer(text))
+        return [self.bag(match.group()) for match in found], [match.span() for match in found]
+
     def tokens(self, text: str) -> list[str]:
         """The words that `encode` gives bags for."""
         return WORD.findall(text)

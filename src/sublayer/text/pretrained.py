@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple, Self, final
 
@@ -48,6 +50,22 @@ class PretrainedTokenizer:
     def vocab_size(self) -> int:
         return len(self)
 
+    @property
+    def ordinary(self) -> list[int]:
+        """All ids but those of special tokens."""
+        return [i for i in range(len(self)) if i not in self._special]
+
+    @property
+    def kind(self) -> str:
+        """How it cuts words: wordpiece, bpe, unigram."""
+        return type(self._backend.model).__name__.lower()
+
+    @property
+    def normalization(self) -> str:
+        """The class of what every text goes through first, "none" for nothing."""
+        made = self._backend.normalizer
+        return "none" if made is None else type(made).__name__
+
     def __len__(self) -> int:
         return self._backend.get_vocab_size(with_added_tokens=True)
 
@@ -72,6 +90,36 @@ class PretrainedTokenizer:
         except TypeError:
             return [self.encode(text) for text in texts]  # names the text that is at fault
 
+    def encode_words(self, words: Sequence[str]) -> list[list[int]]:
+        """The ids of each word of a text that has a space between them; of a word that gives none, `unk`. A token that
+        reaches over several words is of the one that it ends in."""
+        found = self._encode(" ".join(words))
+        ends = list(accumulate(len(word) + 1 for word in words))
+        each: list[list[int]] = [[] for _ in words]
+        for id, (_, end) in zip(found.ids, found.offsets, strict=True):
+            each[bisect_left(ends, end)].append(id)
+        nothing = [] if self.unk is None else [self.unk]
+        return [ids or nothing for ids in each]
+
+    def around(self) -> tuple[list[int], list[int]]:
+        """What stands before a text and behind it in `inputs`."""
+        made = self._backend.post_process(self._encode("a"), None, add_special_tokens=True)
+        first = made.special_tokens_mask.index(0)
+        last = len(made) - made.special_tokens_mask[::-1].index(0)
+        return made.ids[:first], made.ids[last:]
+
+    def between(self) -> list[int]:
+        """What stands between the two texts of a pair in `inputs`."""
+        made = self._backend.post_process(self._encode("a"), self._encode("a"), add_special_tokens=True)
+        first = made.special_tokens_mask.index(0)
+        start = made.special_tokens_mask.index(1, first)
+        return made.ids[start : made.special_tokens_mask.index(0, start)]
+
+    def segments(self, ids: Sequence[int]) -> list[int]:
+        """Of each of these `inputs` its segment: 0 up to the first separator, then 1. Devlin et al. 2019, section 3."""
+        first = ids.index(self.sep) + 1 if self.sep in ids else len(ids)
+        return [0] * first + [1] * (len(ids) - first)
+
     def inputs(self, text: str, pair: str | None = None, longest: int | None = None) -> Inputs:
         """What the model reads for a text, or for two. Of what is longer than `longest` ids, the end of the longer
         text is left out."""
@@ -90,6 +138,11 @@ class PretrainedTokenizer:
         tokens = [UNKNOWN if i == self.unk else str(self._backend.id_to_token(i)) for i in kept]
         decoder = self._backend.decoder
         return " ".join(tokens) if decoder is None else decoder.decode(tokens)
+
+    def located(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """``encode`` and, of each id, from where to where it stands in the text."""
+        found = self._encode(text)
+        return found.ids, found.offsets
 
     def tokens(self, text: str) -> list[str]:
         """The slice of the text that each id stands for, for pictures."""

@@ -110,6 +110,11 @@ class Tokenizer:
         """
         return self._order(self._pieces(text, self._encode(text).offsets))
 
+    def located(self, text: str) -> tuple[list[int], list[Slice]]:
+        """``encode`` and, of each id, from where to where it stands in the text."""
+        found = self._encode(text)
+        return self._order(found.ids), self._order(found.offsets)
+
     def words(self, text: str) -> Words:
         """The words of the text: runs without white space where tokens are parts of words, else a word a token."""
         found = self._encode(text)
