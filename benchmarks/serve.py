@@ -26,7 +26,7 @@ from pathlib import Path
 
 import sublayer
 from setting import arguments, machine, table
-from sublayer.cli.options import searching
+from sublayer.tasks.search import Search
 
 OPTIONS = (
     {"beam": 1},
@@ -65,15 +65,25 @@ def server(run: Path, *limits: str):
             process.wait()
 
 
-async def once(port: int) -> bytes:
+async def once(port: int, path: str = "/readyz") -> bytes:
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
     except OSError:
         return b""
-    writer.write(b"GET /readyz HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n".encode())
     reply = await reader.read()
     writer.close()
     return reply
+
+
+async def batch_size(port: int) -> float:
+    """How many texts were answered together on average."""
+    meters = (await once(port, "/metrics")).decode().splitlines()
+    total, count = (
+        float(next(line for line in meters if line.startswith(f"sublayer_batch_texts_{name}{{")).split()[-1])
+        for name in ("sum", "count")
+    )
+    return total / count
 
 
 class Connection:
@@ -118,8 +128,7 @@ def parity(run: Path, texts: list[str], clients: int, requests: int) -> None:
     task = sublayer.load(run).for_inference()
     right = {}
     for n, options in enumerate(OPTIONS):
-        settings = [f"search.{name}={value}" for name, value in options.items() if name not in ("beam", "nbest")]
-        search = searching(task.search, options["beam"], options.get("nbest"), settings)
+        search = Search(**task.search.model_dump(exclude_unset=True) | {"nbest": 1} | options)
         for text in texts:
             [found] = task.predict([text], search=search)  # one at a time
             right[text, n] = [(a.text, a.score) for a in found]
@@ -182,8 +191,9 @@ def throughput(run: Path, texts: list[str], clients: int, requests: int) -> None
                 asyncio.run(all_of_them(port, options, times))
                 rates.append(len(times) / (time.perf_counter() - begun))
                 work = 1000 * (processor(process) - before) / len(times)
+                size = asyncio.run(batch_size(port))
             name = "micro-batches" if together > 1 else "one at a time"
-            cells = [f"{rates[-1]:.1f}", f"{work:.0f}", percentile(times, 0.5), percentile(times, 0.99)]
+            cells = [f"{rates[-1]:.1f}", f"{work:.1f}", f"{size:.1f}", percentile(times, 0.5), percentile(times, 0.99)]
             rows.append([f"beam {options['beam']}, {name}", *cells, f"{rates[0] / rates[-1]:.2f}"])
     print(
         table(
@@ -191,6 +201,7 @@ def throughput(run: Path, texts: list[str], clients: int, requests: int) -> None
                 f"{clients} clients",
                 "answers a second",
                 "processor, ms an answer",
+                "texts a batch",
                 "median",
                 "p99",
                 "micro-batches bring",

@@ -4,6 +4,7 @@ import httpx
 import pytest
 from tests.runs import command
 from tests.serve.small import small_task
+from tests.small_tasks import small
 
 from sublayer.serve.server import listen
 
@@ -41,6 +42,17 @@ def test_several_runs_are_served_by_name_with_limits(run, answers):
         ("other", "translate", "native"),
     ]
     assert limits.waiting == 7
+
+
+def test_every_task_can_be_served_and_engines_are_for_one(tmp_path, answers):
+    runs = []
+    for kind in ("classify", "tag", "complete"):
+        small(kind)[0].save_pretrained(tmp_path / kind)
+        runs.append(tmp_path / kind)
+    assert command("serve", *runs, "--engine", "auto", "--port", 0).code == 0
+    assert [(m["name"], m["engine"]) for m in answers[0]["models"]] == [(run.name, "native") for run in runs]
+    said = command("serve", runs[0], "--engine", "onnx", "--port", 0)
+    assert said.code == 2 and "--engine onnx is for runs of task translate, and this one holds a Classify" in said.err
 
 
 def test_an_open_door_is_told(run, answers, monkeypatch):

@@ -29,11 +29,17 @@ if __name__ == "__main__":
     limits = read_limits(sys.argv[2:])
     if sys.argv[1] == "small":
         from tests.serve.small import small_door  # with torch, which takes seconds to import
+        from tests.small_tasks import small
 
-        door = small_door(limits, beam=4)
+        from sublayer.serve.doors import door
+
+        doors = {"m": small_door(limits, beam=4)}
+        for kind in ("classify", "tag", "complete"):
+            task, _ = small(kind)
+            doors[kind] = door(task, task.for_inference(), limits)
     else:
-        door = Slow()
+        doors = {"m": Slow()}
     bound = listen("127.0.0.1", 0)
     print(bound.getsockname()[1], flush=True)
-    run(application(Service({"m": door}, limits, Meters()), os.environ.get("SUBLAYER_API_KEY")), bound, limits)
+    run(application(Service(doors, limits, Meters()), os.environ.get("SUBLAYER_API_KEY")), bound, limits)
     print("ended", flush=True)

@@ -61,11 +61,35 @@ def test_anybody_can_use_it(visit, width, scheme, language):
     page = visit(f"text=abcdefgh abc&lang={language}", width=width, color_scheme=scheme)
     answered(page)
     page.click("summary")
-    for view in ("lines", "grid"):
+    for view in ("lines", "text", "grid"):
         page.select_option("[name=view]", view)
         assert not faults(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("document.documentElement.lang") == {"en": "en", "zh": "zh-Hans"}[language]
+
+
+TEXTS = {"classify": "the hammer and a dog", "tag": "abcd dcba ab abc", "complete": "abc"}
+
+
+@pytest.mark.parametrize("task", TEXTS)
+@pytest.mark.parametrize(("width", "scheme", "language"), [(360, "dark", "zh"), (1440, "light", "en")])
+def test_every_task_has_its_view(visit, task, width, scheme, language):
+    page = visit(f"text={TEXTS[task]}&model={task}&lang={language}", width=width, color_scheme=scheme)
+    page.wait_for_selector("#look:not([hidden]) svg")
+    if task == "classify":
+        assert page.locator(".bars li").count() == 3
+        p = [float(text) for text in page.locator(".bars .number").all_text_contents()]
+        assert p == sorted(p, reverse=True) and sum(p) == pytest.approx(1, abs=2e-3)
+        assert page.text_content(".best") == page.locator(".bars .said").first.text_content()
+    elif task == "tag":
+        assert " ".join(page.locator(".each tbody th").all_text_contents()) == TEXTS["tag"]
+        page.click("summary")
+    else:
+        assert page.text_content(".best").startswith("abc") and page.text_content(".best .lead") == "abc"
+    assert not faults(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.select_option("#language", "zh" if language == "en" else "en")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_by_keyboard_alone(visit):

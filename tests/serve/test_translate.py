@@ -7,6 +7,7 @@ from tests.serve.small import small_task
 from sublayer.errors import ConfigError, DataError
 from sublayer.serve.doors import door, named
 from sublayer.serve.limits import Limits, read_limits
+from sublayer.serve.writing import Asked
 from sublayer.tasks.search import Search
 
 ONE_BY_ONE = (
@@ -71,7 +72,10 @@ def test_a_stream_writes_what_predict_gives(task, served, options):
             assert logps[number] == pytest.approx(right[0].token_logps, abs=1e-5)
 
 
-@pytest.mark.parametrize("options", [{"beam": 3}, {"temperature": 1.0, "nbest": 2}, {"require": ["dd"], "beam": 2}])
+WHOLE = [{"beam": 3}, {"temperature": 1.0, "nbest": 2}, {"require": ["dd"], "beam": 2}, {"replace_unknown": True}]
+
+
+@pytest.mark.parametrize("options", [*WHOLE, {"alignments": True}])
 def test_what_is_known_at_the_end_only_comes_whole(served, options):
     settings = served.settings(options)
     assert list(served.stream(["abcd"], settings)) == list(served.answer(["abcd"], settings))
@@ -84,7 +88,7 @@ def test_another_engine_answers_whole(task):
 
     quick = task.for_inference()
     quick.engine = Other()
-    found = list(door(task, quick, Limits()).stream(["abc"], Search()))
+    found = list(door(task, quick, Limits()).stream(["abc"], Asked(Search())))
     assert [sorted(event) for _, event in found] == [["answer"]]
 
 
@@ -95,8 +99,9 @@ def test_nothing_that_may_come_is_null_not_infinity(served):
 
 
 def test_options_stand_over_those_of_the_run(task, served):
-    assert served.settings({}) == task.search
-    assert served.settings({"beam": 3, "nbest": None}) == with_these(task, {"beam": 3})
+    assert served.settings({}) == (task.search, False)
+    assert served.settings({"beam": 3, "nbest": None}) == (with_these(task, {"beam": 3}), False)
+    assert served.settings({"alignments": True}) == (task.search, True)
     assert served.about()["defaults"] == task.search.model_dump()
 
 
@@ -137,6 +142,19 @@ def test_what_costs_too_much_is_refused(served, text, options, error, said):
 
 def test_a_size_counts_the_end_token_and_the_hypotheses(served):
     assert served.size("abc", served.settings({"beam": 3})) == (4, 3)
+
+
+def test_words_that_belong_together_come_where_they_are_asked_for(task, served):
+    found = dict(served.answer(LINES, served.settings({"alignments": True, "beam": 2})))
+    search = with_these(task, {"beam": 2})
+    for number, right in enumerate(task.predict(LINES, search=search, alignments=True)):
+        own, linked = right[0].alignment, found[number]["answer"][0].get("alignment")
+        if own is None:  # of an empty line
+            assert linked is None
+            continue
+        assert (linked["source"], linked["target"]) == (list(own.source), list(own.target))
+        assert linked["links"] == list(own.links)
+    assert "alignment" not in dict(served.answer(["ab"], served.settings({})))[0]["answer"][0]
 
 
 def test_attention_is_that_of_the_answer(served, task):

@@ -30,13 +30,17 @@ def serve(
     from sublayer.serve.server import listen, run
     from sublayer.serve.service import Service
     from sublayer.tasks.bundle import load
+    from sublayer.tasks.translate import Translate
 
     limits, tell = read_limits(limit or ()), partial(typer.echo, err=True)
     with listen(host, port) as bound:
         doors = {}
         for name, folder in named(runs).items():
-            task = translator(load(folder, trust_code=trust_code), "serve")
-            quick = with_engine(task, folder, engine, scored=True, tell=tell)
+            task = load(folder, trust_code=trust_code)
+            if engine in ("native", "auto") and not isinstance(task, Translate):
+                quick = task.for_inference()
+            else:
+                quick = with_engine(translator(task, f"--engine {engine}"), folder, engine, scored=True, tell=tell)
             doors[name] = door(task, quick, limits)
         app = application(Service(doors, limits, Meters()), key)
         logging.basicConfig(format="%(asctime)s %(name)s %(message)s", level=logging.INFO)

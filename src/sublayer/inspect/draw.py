@@ -14,7 +14,7 @@ from sublayer.inspect.page import page
 from sublayer.inspect.sheet import image, sheet
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from sublayer.inspect.sheet import Figure
 
 Labels = Sequence[str] | Mapping[str, Sequence[str]]
 

@@ -119,12 +119,14 @@ export class Picture {
     const { rows, columns, weights } = this.drawn.kinds[this.kind];
     const [below, above] = [rows.map(seen), columns.map(seen)];
     const table = weights[this.layer][this.head];
+    const most = Math.max(rows.length, columns.length);
     this.paths = [];
     this.shades = null;
+    this.told.classList.toggle("afloat", this.view === "text" ? most > MANY : this.view === "grid" && most > PRINTED);
     this.stage.setAttribute("aria-label", this.say(`${this.view}Label`));
     if (this.view === "lines") this.lines(below, above, table);
     else if (this.view === "text") this.text(below, above, table);
-    else if (Math.max(rows.length, columns.length) > CELLS) this.painted(below, above, table);
+    else if (most > CELLS) this.painted(below, above, table);
     else this.grid(below, above, table);
     this.rest();
   }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sublayer.errors import ConfigError
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Figure
 
 NAMES = {
     "encoder": ("Encoder self-attention", "Each row: what this input position looks at in the input."),

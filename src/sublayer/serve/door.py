@@ -7,6 +7,9 @@ from typing import Any, NamedTuple, Protocol
 
 from pydantic import BaseModel
 
+from sublayer.errors import DataError
+from sublayer.serve.limits import Limits
+
 Event = Mapping[str, Any]
 """Plain values that go to whoever asked. The last of a text's events has the key `answer`."""
 
@@ -22,9 +25,11 @@ class Door(Protocol):
     """task      its name, by which the page finds the view of its answers
     options   what a request may set, none of it required, all of it bounded
     answers   what `answer` holds, for the description of the interface
+    example   a text that it answers
     """
 
     task: str
+    example: str
     options: type[BaseModel]
     answers: Any
 
@@ -51,3 +56,9 @@ class Door(Protocol):
 
     def aim(self, text: str, target: str | None) -> Any:
         """What `attention` is to draw. DataError where it would be too large."""
+
+
+def characters(text: str, limits: Limits) -> None:
+    """DataError for too long a text, which is not cut into tokens then."""
+    if len(text) > limits.characters:
+        raise DataError(f"{len(text)} characters, and at most {limits.characters} are read: cut the text.")

@@ -4,24 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from sublayer.errors import ConfigError
+from sublayer.serve.complete import CompleteDoor
 from sublayer.serve.door import Door
 from sublayer.serve.limits import Limits
+from sublayer.serve.reading import ClassifyDoor, TagDoor
 from sublayer.serve.translate import TranslateDoor
+from sublayer.tasks.base import Task
+from sublayer.tasks.classify import Classify
+from sublayer.tasks.complete import Complete
+from sublayer.tasks.tag import Tag
 from sublayer.tasks.translate import Translate
 
-WARM = "a b"  # what torch sets up at its first call is set up before the first request
+DOORS: dict[type[Task], Any] = {
+    Translate: TranslateDoor,
+    Classify: ClassifyDoor,
+    Tag: TagDoor,
+    Complete: CompleteDoor,
+}
 
 
-def door(task: Translate, quick: Translate, limits: Limits) -> Door:
-    """The door of a task.
+def door(task: Task, quick: Task, limits: Limits) -> Door:
+    """The door of a task. ConfigError for one that has none.
 
     task   as it was loaded
     quick  the same with what finds its answers fastest
     """
-    next(quick.predict([WARM]))
-    return TranslateDoor(task, quick, limits)
+    if type(task) not in DOORS:
+        known = ", ".join(kind.__name__ for kind in DOORS)
+        raise ConfigError(f"A {type(task).__name__} cannot be served yet. What can: {known}.")
+    made: Door = DOORS[type(task)](task, quick, limits)
+    list(made.answer([made.example], made.settings({})))  # what torch sets up at its first call, before a request
+    return made
 
 
 def named(runs: Sequence[str]) -> dict[str, Path]:

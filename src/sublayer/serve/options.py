@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from annotated_types import Ge, Le
@@ -21,10 +22,17 @@ BOUNDS: dict[Any, tuple[Any, ...]] = {
 }
 
 
-def options_of(settings: type[BaseModel]) -> type[BaseModel]:
+def options_of(settings: type[BaseModel], without: Sequence[str] = (), **switches: str) -> type[BaseModel]:
     """A record with the fields of `settings`, all None at first. Numbers and phrases have an end: what an answer may
-    cost must not be for a stranger to say."""
-    fields: dict[str, Any] = {name: (_bounded(field), None) for name, field in settings.model_fields.items()}
+    cost must not be for a stranger to say.
+
+    without   fields that make no sense in a request
+    switches  more of them, true or false, and what each is for
+    """
+    fields: dict[str, Any] = {
+        name: (_bounded(f), None) for name, f in settings.model_fields.items() if name not in without
+    }
+    fields |= {name: (bool | None, Field(None, description=about)) for name, about in switches.items()}
     return create_model("Options", __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
 

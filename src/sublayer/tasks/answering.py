@@ -116,7 +116,7 @@ class Answering(Given):
         search = search or self.search
         if text.strip():
             source = self._source(text)
-            written = tokens(self, self.decoding([source]), source[0], search)
+            written = tokens(self, self.decoding([source]), [source[0]], search)
             yield from pieces(written, self.target, search.stop_strings)
 
     @torch.inference_mode()

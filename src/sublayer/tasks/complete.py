@@ -110,7 +110,7 @@ class Complete(Task):
         self.model.eval()
         ids = self.prompt(prompt)
         start = torch.tensor([ids], device=self.device)
-        written = tokens(self, WindowedDecoding(self.model, self.context), ids, search, start)
+        written = tokens(self, WindowedDecoding(self.model, self.context), [ids], search, start)
         yield from pieces(written, self.target, search.stop_strings)
 
     def _possible(self, search: Search | None) -> Search:

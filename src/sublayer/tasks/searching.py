@@ -133,9 +133,9 @@ def never(target: AnyTokenizer, search: Search) -> list[int]:
 
 
 def tokens(
-    task: Writer, decoding: Decoding, ids: Sequence[int], search: Search, start: Tensor | None = None
+    task: Writer, decoding: Decoding, ids: Sequence[Sequence[int]], search: Search, start: Tensor | None = None
 ) -> Iterator[Token]:
-    """The one answer to a source, token by token: greedy, or drawn. ConfigError for settings that compare answers or
+    """The one answer to each source, token by token: greedy, or drawn. ConfigError for settings that compare answers or
     change them afterwards."""
     others = [name for name in ("beam", "groups", "nbest") if getattr(search, name) > 1]
     others += [name for name in ("require", "replace_unknown") if getattr(search, name)]
@@ -144,8 +144,8 @@ def tokens(
             f"search.{', search.'.join(others)}: an answer that is shown while it is written is the only one, and "
             "stays as it is. Leave them out, or do not stream."
         )
-    guided, _, start, common = _begin(task, decoding, [ids], search, start)
-    choose = Draw(keys=_keys([ids]), **_drawn(search)) if search.temperature else likeliest
+    guided, _, start, common = _begin(task, decoding, ids, search, start)
+    choose = Draw(keys=_keys(ids), **_drawn(search)) if search.temperature else likeliest
     return stream(guided, start, choose=choose, **common)
 
 

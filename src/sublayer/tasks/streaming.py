@@ -7,23 +7,43 @@ from sublayer.generate.stop_strings import cut
 from sublayer.text import AnyTokenizer
 
 
-def pieces(tokens: Iterable[Token], target: AnyTokenizer, stops: Sequence[str]) -> Iterator[str]:
-    """Text as soon as nothing that follows can change it: end to end the pieces are what `cut(decode(…))` gives.
+class Unfolding:
+    """The text of one answer, as soon as nothing that follows can change it: end to end its parts are what
+    `cut(decode(…))` gives.
 
     Held back are characters that lack bytes, and the beginning of what may become a stop string.
     """
-    written: list[int] = []
-    shown = 0
+
+    def __init__(self, target: AnyTokenizer, stops: Sequence[str]) -> None:
+        self.target, self.stops = target, stops
+        self.written: list[int] = []
+        self.shown = 0
+
+    def add(self, token: int) -> str:
+        """What this token adds to the text; it may be nothing."""
+        if token != self.target.eos:
+            self.written.append(token)
+        text = cut(self.target.settled(self.written), self.stops)
+        return self._show(text, len(text) - _begun(text, self.stops))
+
+    def rest(self) -> str:
+        """What was held back, once nothing follows."""
+        text = cut(self.target.decode(self.written), self.stops)
+        return self._show(text, len(text))
+
+    def _show(self, text: str, end: int) -> str:
+        start, self.shown = self.shown, max(self.shown, end)
+        return text[start:end]
+
+
+def pieces(tokens: Iterable[Token], target: AnyTokenizer, stops: Sequence[str]) -> Iterator[str]:
+    """The text of one answer from its tokens, part by part, none of them empty."""
+    unfolding = Unfolding(target, stops)
     for token in tokens:
-        if token.token != target.eos:
-            written.append(token.token)
-        text = cut(target.settled(written), stops)
-        end = len(text) - _begun(text, stops)
-        if end > shown:
-            yield text[shown:end]
-            shown = end
-    if rest := cut(target.decode(written), stops)[shown:]:
-        yield rest
+        if text := unfolding.add(token.token):
+            yield text
+    if text := unfolding.rest():
+        yield text
 
 
 def _begun(text: str, stops: Sequence[str]) -> int:

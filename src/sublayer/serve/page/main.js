@@ -1,10 +1,11 @@
 import { Failed, models, setKey, stream } from "./api.js";
 import { el } from "./picture.js";
-import { TranslateView } from "./translate.js";
+import { ClassifyView, TagView } from "./reading.js";
 import { onLanguage, say, setLanguage } from "./words.js";
+import { CompleteView, TranslateView } from "./writing.js";
 
 // How a task's options are asked for and its answers are shown: one class a task.
-const VIEWS = { translate: TranslateView };
+const VIEWS = { translate: TranslateView, complete: CompleteView, classify: ClassifyView, tag: TagView };
 
 const at = (id) => document.getElementById(id);
 const given = new URLSearchParams(location.hash.slice(1)); // what stands behind # is never sent
@@ -50,14 +51,14 @@ async function ask() {
   at("wrong").hidden = true;
   at("stop").hidden = false;
   at("state").textContent = say("working");
-  view.begin();
+  const asked = { model: chosen().name, text: view.text(at("text").value), options: view.options() };
+  view.begin(asked);
   try {
-    const asked = { model: chosen().name, text: at("text").value, options: view.options() };
     for await (const [kind, data] of stream(asked, asking.signal)) {
       if (!current()) return;
       if (kind === "piece") view.piece(data);
       else {
-        const said = view.answer(data.answer, asked);
+        const said = view.answer(data.answer);
         const seconds = ((performance.now() - begun) / 1000).toFixed(2);
         at("state").textContent = [say("took", { seconds }), ...said].join(" · ");
       }

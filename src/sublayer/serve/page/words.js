@@ -1,4 +1,6 @@
 // The page's own words. Whatever the server says stays as it is.
+import { el } from "./picture.js";
+
 const WORDS = {
   en: {
     skip: "To the answer", model: "Model", text: "Text", key: "Key of this server",
@@ -13,7 +15,9 @@ const WORDS = {
     more: "What comes and what does not", prefix: "Begins with", require: "Holds", forbid: "Does not hold",
     several: "several: with commas between",
     answers: "Answers, the best first", drawn: "Answers as they were drawn", score: "score", probability: "probability", pieces: "Tokens of the answer, and how likely each was",
-    attention: "What the model looks at",
+    attention: "What the model looks at", classes: "Every label and how likely it is", others: "{count} more labels",
+    pair: "Two texts: one on each line, or a line of a table with a tab between them.", token: "Word", tag: "Tag",
+    each: "Word by word", spans: "{count} marked",
   },
   zh: {
     skip: "跳到答案", model: "模型", text: "文本", key: "本服务的密钥",
@@ -28,7 +32,9 @@ const WORDS = {
     more: "必须出现与不许出现", prefix: "开头是", require: "包含", forbid: "不含",
     several: "多个之间用逗号隔开",
     answers: "候选答案，最好的在前", drawn: "抽取到的答案", score: "得分", probability: "概率", pieces: "答案的 token 及各自的概率",
-    attention: "模型在看哪里",
+    attention: "模型在看哪里", classes: "每个标签及其概率", others: "还有 {count} 个标签",
+    pair: "两段文本：各占一行，或粘贴表格中以制表符隔开的一行。", token: "词", tag: "标签",
+    each: "逐词查看", spans: "标出 {count} 处",
   },
 };
 
@@ -38,6 +44,9 @@ const told = new Set();
 export function say(word, values = {}) {
   return WORDS[language][word].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
+
+// The same as an element that changes with the language.
+export const word = (name) => el("span", { "data-word": name }, say(name));
 
 // Tells `listener` now and whenever the language changes.
 export function onLanguage(listener) {

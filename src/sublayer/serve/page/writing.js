@@ -1,7 +1,7 @@
-// The view of `translate`: how to search, the answers with their scores, the tokens of one, its attention.
-import { attention, Failed } from "./api.js";
-import { el, Picture, seen } from "./picture.js";
-import { onLanguage, say } from "./words.js";
+// The views of tasks that write: how to search, the answers with their scores, the tokens of one, its attention.
+import { Looking } from "./looking.js";
+import { el, seen } from "./picture.js";
+import { onLanguage, say, word } from "./words.js";
 
 const SHOWN = 5; // answers that a beam gives at first
 const FIELDS = {
@@ -15,12 +15,20 @@ const BOUNDS = {
 };
 const PHRASES = ["prefix", "require", "forbid"];
 
-const word = (name) => el("span", { "data-word": name }, say(name));
 const listed = (text) => text.split(/[,，]/).map((phrase) => phrase.trim()).filter(Boolean);
 
 export class TranslateView {
+  text(given) {
+    return given;
+  }
+
+  // What stands before an answer.
+  lead() {
+    return "";
+  }
+
   constructor(model, options, shown, look, picture) {
-    Object.assign(this, { model, shown, look });
+    Object.assign(this, { model, shown });
     const { defaults } = model;
     const beam = Math.max(defaults.beam, 1);
     this.values = {
@@ -35,8 +43,8 @@ export class TranslateView {
       el("fieldset", {}, el("legend", { class: "over", "data-word": "search" }, say("search")), modes, (this.told = el("p", { class: "soft" })), this.numbers),
       el("details", {}, el("summary", { "data-word": "more" }, say("more")), el("div", { class: "phrases" }, ...phrases)),
     );
-    this.picture = new Picture(picture);
-    onLanguage((language) => { this.modeChanged(); this.picture.speak(language); });
+    this.looking = new Looking(look, picture);
+    onLanguage(() => this.modeChanged());
   }
 
   radio(mode) {
@@ -67,10 +75,10 @@ export class TranslateView {
     return { ...own, prefix: this.prefix.value, require: listed(this.require.value), forbid: listed(this.forbid.value) };
   }
 
-  begin() {
-    this.look.hidden = true;
-    this.drawing?.abort();
-    this.written = el("p", { class: "best writing", dir: "auto" });
+  begin(asked) {
+    this.asked = asked;
+    this.looking.hide();
+    this.written = el("p", { class: "best writing", dir: "auto" }, el("span", { class: "lead" }, this.lead()));
     this.shown.replaceChildren(this.written);
   }
 
@@ -78,9 +86,8 @@ export class TranslateView {
     this.written.append(text);
   }
 
-  answer(answers, asked) {
+  answer(answers) {
     this.answers = answers;
-    this.asked = asked;
     this.tokens = el("ol", { class: "tokens" });
     const list = answers.length > 1 ? [this.list(answers)] : [];
     this.best = el("p", { class: "best", dir: "auto", tabindex: "-1" });
@@ -108,32 +115,23 @@ export class TranslateView {
 
   choose(number) {
     const answer = this.answers[number];
-    this.best.textContent = answer.text || say("empty");
+    const lead = el("span", { class: "lead" }, this.lead());
+    this.best.replaceChildren(lead, answer.text || (this.lead() ? "" : say("empty")));
     this.tokens.replaceChildren(...answer.tokens.map((token, i) => {
       const p = Math.exp(answer.token_logps[i] ?? 0);
       const chip = el("li", { title: `${say("probability")} ${p.toFixed(3)}` }, el("b", { dir: "auto" }, seen(token)), el("small", {}, p.toFixed(2)));
       chip.style.setProperty("--w", p);
-      chip.addEventListener("mouseenter", () => this.picture.point(i));
-      chip.addEventListener("mouseleave", () => this.picture.point(null));
+      chip.addEventListener("mouseenter", () => this.looking.picture.point(i));
+      chip.addEventListener("mouseleave", () => this.looking.picture.point(null));
       return chip;
     }));
-    this.draw(answer);
+    const { model, text } = this.asked;
+    if (answer.tokens.length) this.looking.draw({ model, text, target: answer.text });
   }
+}
 
-  async draw(answer) {
-    this.drawing?.abort();
-    const drawing = (this.drawing = new AbortController());
-    if (!answer.tokens.length) return;
-    try {
-      const { model, text } = this.asked;
-      const drawn = await attention({ model, text, target: answer.text }, drawing.signal);
-      if (this.drawing !== drawing) return;
-      this.look.hidden = false; // first, as lines are laid out by the widths of what is seen
-      this.picture.show(drawn);
-    } catch (error) {
-      if (error.name === "AbortError" || this.drawing !== drawing) return;
-      this.look.hidden = false;
-      this.picture.tell(error instanceof Failed ? [error.message, ...error.problems.map(({ problem }) => problem)].join(" ") : say("lost"));
-    }
+export class CompleteView extends TranslateView {
+  lead() {
+    return this.asked.text;
   }
 }
