@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from sublayer.data.examples import Corpus
 from sublayer.data.formats import text_of
-from sublayer.data.read import check, open_lines
+from sublayer.data.lines import open_lines
+from sublayer.data.read import check
 from sublayer.errors import ConfigError
 
 COLUMNS = (1, 2, 3, 4)
@@ -53,7 +54,8 @@ def read_questions(
     """
     if columns is not None and (len(columns) != 4 or min(columns) < 1):
         raise ConfigError(f"columns={list(columns)}: name 4 columns, counted from 1: question, context, answer, start.")
-    found: Corpus[Question] = Corpus(str(path), [], noun="questions")
+    items: list[Question] = []
+    found: Corpus[Question] = Corpus(str(path), items, noun="questions")
     bad: list[tuple[int, str]] = []
     as_json = Path(path).name.lower().removesuffix(".gz").endswith(".jsonl")
     number = 0
@@ -68,7 +70,7 @@ def read_questions(
                 found.skipped.append((number, f"empty {' and '.join(empty)}"))
             else:
                 places = tuple(_place(context, *answer) for answer in answers)
-                found.items.append(Question(question, context, places, number))
+                items.append(Question(question, context, places, number))
         except ValueError as problem:
             (found.skipped if skip_bad else bad).append((number, str(problem)))
     check(found, bad, lines=number)

@@ -21,7 +21,7 @@ from sublayer.tasks.base import Prediction
 from sublayer.tasks.search import Search
 from sublayer.tasks.searching import Writer, length_rule, longest_answers, tokens
 from sublayer.tasks.streaming import Unfolding
-from sublayer.text import Tokenizer
+from sublayer.text import AnyTokenizer
 
 
 class Linked(BaseModel):
@@ -139,7 +139,7 @@ class WritingDoor(ABC):
         return tokens
 
     @abstractmethod
-    def tokenizer(self, side: str) -> Tokenizer:
+    def tokenizer(self, side: str) -> AnyTokenizer:
         """Of the text or of the target."""
 
     @abstractmethod
@@ -169,7 +169,7 @@ def writes(
 class Written:
     """The tokens of one answer so far."""
 
-    def __init__(self, target: Tokenizer, search: Search) -> None:
+    def __init__(self, target: AnyTokenizer, search: Search) -> None:
         self.target, self.search = target, search
         self.tokens: list[int] = []
         self.logps: list[float] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +99,8 @@ class _Masked(Drawn):
         super().__init__([len(ids) + 2 for ids in examples], self._blanked, train)
         self.task, self.examples, self.seed = task, examples, train.seed
 
-    def epoch(self, number: int) -> list[Any]:
-        return [(number, rows) for rows in super().epoch(number)]
+    def epoch(self, number: int) -> Iterator[Any]:
+        return ((number, rows) for rows in super().epoch(number))
 
     def _blanked(self, drawn: Any) -> list[Blanked]:
         epoch, rows = drawn

@@ -143,7 +143,7 @@ class Drawn:
         self.tokens = TokenBatches([(n, n) for n in lengths], train.batch_tokens, seed=train.seed)
         self.make = make
 
-    def epoch(self, number: int) -> Iterator[list[int]]:
+    def epoch(self, number: int) -> Iterator[Any]:
         return self.tokens.epoch(number)
 
 

@@ -100,24 +100,22 @@ class Translating(Job):
 
 
 class _Pairs:
-    """The training pairs as the trainer sees them."""
+    """The training pairs as the trainer sees them. The noise is a pure function of (seed, epoch, pairs)."""
 
     def __init__(self, task: Translate, examples: Sequence[Example], train: Train) -> None:
         self.task, self.examples, self.seed = task, examples, train.seed
         self.noise = Noise(**train.noise.model_dump())
-        self.number = 0
         draw = examples.draw if isinstance(examples, Joined) else None
         self.tokens = TokenBatches(sizes(examples), train.batch_tokens, seed=train.seed, draw=draw)
 
-    def epoch(self, number: int) -> Iterator[list[int]]:
-        self.number = number
-        return self.tokens.epoch(number)
+    def epoch(self, number: int) -> Iterator[tuple[int, list[int]]]:
+        return ((number, rows) for rows in self.tokens.epoch(number))
 
-    def make(self, rows: list[int]) -> PairBatch | PackedPairs:
+    def make(self, drawn: tuple[int, list[int]]) -> PairBatch | PackedPairs:
+        epoch, rows = drawn
         examples = [self.examples[row] for row in rows]
         if self.noise != Noise():
-            random = np.random.default_rng([self.seed, self.number, *rows])
-            unknown = self.task.source.unk
+            random, unknown = np.random.default_rng([self.seed, epoch, *rows]), self.task.source.unk
             examples = [(self.noise(source, unknown, random), target) for source, target in examples]
         return pack(self.task, examples) if packs(self.task, examples) else self.task.batch(examples)
 
