@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -80,7 +81,7 @@ def main() -> None:
         ):
             updates[row] = by_trainer(Sublayer(size).model.train(), Path(name), around, chunk)
         for number in range(args.rounds + 1):
-            batches = [collate([data[i] for i in rows]) for rows in bucketed.epoch(number)[: args.updates]]
+            batches = [collate([data[i] for i in rows]) for rows in islice(bucketed.epoch(number), args.updates)]
             found = dict.fromkeys(updates, 0.0)
             for batch in batches[: None if number else 1]:
                 for row in order.sample(list(updates), len(updates)):

@@ -5,6 +5,7 @@ from tests.runs import Heard, tiny_recipe, words, write_pairs
 
 from sublayer.errors import CheckpointError, ConfigError
 from sublayer.tasks.fit import fit
+from sublayer.tasks.recipe import Noise
 from sublayer.tasks.recipe_file import make_recipe, read_recipe, write_recipe
 
 WORDS = words()
@@ -53,6 +54,10 @@ def larger_batches(folder):
     change(folder, batch_tokens=40)
 
 
+def more_noise(folder):
+    change(folder, noise=Noise(drop=0.5))
+
+
 def change(folder, **settings):
     recipe = read_recipe(folder / "run" / "recipe.yaml")
     train = recipe.train.model_copy(update=settings)
@@ -63,6 +68,8 @@ CHANGES = {
     one_more: "data.train: {}/train.tsv holds 61 pairs, and there were 60 when the run began",
     another: "data.train: {}/train.tsv holds other pairs than when the run began, or in another order",
     other_valid: "data.valid: {}/valid.tsv holds 19 pairs, and there were 20 when the run began",
+    more_noise: """train.noise: {{"drop": 0.0, "blank": 0.0, "mix": 0}} when the run began, """
+    """{{"drop": 0.5, "blank": 0.0, "mix": 0}} now""",
     larger_batches: "train.batch_tokens: 20 when the run began, 40 now",
 }
 
@@ -156,5 +163,5 @@ def test_what_a_cut_off_save_has_left_is_swept_away(two):
 
 def test_the_place_in_the_data_is_kept_with_the_checkpoint(two):
     state = json.loads((two / "checkpoints" / "step-00000008" / "state.json").read_text("utf-8"))
-    assert [value[1] for key, value in state["position"]["extra"].items() if key.startswith("data.")] == [60, 20]
+    assert [state["position"]["extra"][key][1] for key in ("data.train", "data.valid")] == [60, 20]
     assert state["position"]["extra"]["train.batch_tokens"] == 64

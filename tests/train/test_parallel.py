@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
     root = Path(__file__).parents[2]
     env = os.environ | {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}", "OMP_NUM_THREADS": "1"}
     script = str(Path(together.__file__))
-    done = subprocess.run([*torchrun, script, str(folder)], env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([*torchrun, script, str(folder)], env=env, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found = json.loads((folder / "found.json").read_text())
     valid = [line["valid_loss"] for line in alone.listener.lines if "valid_loss" in line]

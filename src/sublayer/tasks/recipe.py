@@ -50,6 +50,8 @@ class Filter(Section):
 class Data(sections.Data):
     """Where the pairs are: one TSV or JSONL file (also .gz), or two parallel text files."""
 
+    of_batches: ClassVar[tuple[str, ...]] = ("temperature", "more")
+
     train: Files | None = Field(None, description="file, or [source file, target file]")
     valid: Files | None = Field(None, description="the same for validation")
     columns: tuple[int, int] | None = Field(None, description="columns of source and target in a TSV, from 1")
@@ -75,6 +77,8 @@ class Text(Section):
 
 class Train(sections.Train):
     """Training. Times are in updates."""
+
+    of_batches: ClassVar[tuple[str, ...]] = (*sections.Train.of_batches, "noise")
 
     stretch_positions: float = Field(
         0.0, ge=0, description="multiply positions by 1 to 1 + this, drawn a batch, to read longer texts than trained"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -39,7 +40,13 @@ def made_of(ready: Prepared) -> dict[str, Any]:
     assert train is not None
     files = {"data.train": ready.items} | ({} if ready.valid is None else {"data.valid": ready.valid})
     about = {key: [file.name, len(file), file.noun, _digest(file)] for key, file in files.items()}
-    return about | {f"train.{name}": getattr(train, name) for name in train.of_batches}
+    return about | _settings("data", ready.recipe.data) | _settings("train", train)
+
+
+def _settings(name: str, section: Any) -> dict[str, Any]:
+    values = section.model_dump(mode="json", include=set(section.of_batches))
+    texts = {key: json.dumps(value) for key, value in values.items() if isinstance(value, dict | list)}
+    return {f"{name}.{key}": value for key, value in (values | texts).items()}
 
 
 def go_on(at: Position, now: dict[str, Any], *, next_epoch: bool, listener: Listener) -> None:

@@ -29,6 +29,8 @@ OneFile = Annotated[list[str], Field(min_length=1, max_length=1), BeforeValidato
 class Data(Section):
     """Where the examples are. Each file may end in .gz."""
 
+    of_batches: ClassVar[tuple[str, ...]] = ()  # what the batches depend on, besides the examples
+
     train: list[str] | None = None
     valid: list[str] | None = None
     skip_bad: bool = Field(False, description="leave out lines that cannot be read, count and list them")
