@@ -5,9 +5,12 @@ from tests.serve.small import small_task
 
 from sublayer.models import ModelConfig
 from sublayer.models.build import build
-from sublayer.models.heads import Classes, EncoderWithHead, TokenClasses
+from sublayer.models.heads import Classes, EncoderWithHead, MaskedLM, SentenceVector, Span, TokenClasses
+from sublayer.tasks.answer import Answer, Rules
 from sublayer.tasks.classify import Classify, LabelSet
 from sublayer.tasks.complete import Complete
+from sublayer.tasks.embed import Embed, Vectors
+from sublayer.tasks.fill import Fill
 from sublayer.tasks.search import Search
 from sublayer.tasks.tag import Tag
 from sublayer.text import NGrams, train_tokenizer
@@ -35,7 +38,7 @@ def tag():
     config = ModelConfig(architecture="encoder", source_vocab=len(pieces), encoder_layers=2, **SIZES)
     tags = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
     model = _moved(EncoderWithHead(build(config), TokenClasses(16, classes=5)))
-    model.head.classes.weight.data *= 8  # so that tags differ
+    model.head.classes.bias.data[0] = -9  # so that spans are marked
     return Tag(model, config, pieces, tags)
 
 
@@ -45,11 +48,32 @@ def complete(**search):
     return Complete(_moved(build(config)), config, letters, 12, Search(**{"max_ratio": 0, "max_extra": 6, **search}))
 
 
+def embed():
+    pieces = train_tokenizer("bpe", LETTERS, vocab_size=264)
+    config = ModelConfig(architecture="encoder", source_vocab=len(pieces), encoder_layers=2, **SIZES)
+    return Embed(_moved(EncoderWithHead(build(config), SentenceVector(16, normalize=True))), config, pieces, Vectors())
+
+
+def answer():
+    letters = train_tokenizer("word", ["who ? when a table for eve on monday"])
+    config = ModelConfig(architecture="encoder", source_vocab=len(letters), encoder_layers=2, **SIZES)
+    return Answer(_moved(EncoderWithHead(build(config), Span(16))), config, letters, Rules(longest=3))
+
+
+def fill():
+    letters = train_tokenizer("char", LETTERS)
+    config = ModelConfig(architecture="encoder", source_vocab=len(letters) + 1, encoder_layers=2, **SIZES)
+    return Fill(_moved(EncoderWithHead(build(config), MaskedLM(16, len(letters) + 1))), config, letters)
+
+
 SMALL = {
     "translate": (small_task, ["abc", "a b", "h"]),
     "classify": (classify, ["a cat, a dog", "hammer", "nothing that is known"]),
     "tag": (tag, ["abcd dcba abcd", "ab"]),
     "complete": (complete, ["ab", "", "abcd dcba abcd ab abc"]),
+    "embed": (embed, ["abcd dcba", "ab"]),
+    "answer": (answer, ["who ?\ta table for eve", "when ?\ta table on monday for eve"]),
+    "fill": (fill, ["ab[MASK] d[MASK]ba", "abc"]),
 }
 
 

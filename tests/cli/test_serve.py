@@ -46,7 +46,7 @@ def test_several_runs_are_served_by_name_with_limits(run, answers):
 
 def test_every_task_can_be_served_and_engines_are_for_one(tmp_path, answers):
     runs = []
-    for kind in ("classify", "tag", "complete"):
+    for kind in ("classify", "tag", "complete", "embed", "answer", "fill"):
         small(kind)[0].save_pretrained(tmp_path / kind)
         runs.append(tmp_path / kind)
     assert command("serve", *runs, "--engine", "auto", "--port", 0).code == 0

@@ -34,7 +34,7 @@ if __name__ == "__main__":
         from sublayer.serve.doors import door
 
         doors = {"m": small_door(limits, beam=4)}
-        for kind in ("classify", "tag", "complete"):
+        for kind in ("classify", "tag", "complete", "embed", "answer", "fill"):
             task, _ = small(kind)
             doors[kind] = door(task, task.for_inference(), limits)
     else:

@@ -38,6 +38,21 @@ def right(task, kind, texts):
             {"words": list(a.words), "tags": list(a.tags), "scores": pytest.approx(list(a.scores)), "spans": marked}
             for a, marked in zip(found, spans, strict=True)
         ]
+    if kind == "embed":
+        return [{"vector": pytest.approx(vector.tolist(), abs=1e-5)} for vector in found]
+    if kind == "answer":
+        return [[asdict(a) | {"score": pytest.approx(a.score, abs=1e-4)} for a in answers] for answers in found]
+    if kind == "fill":
+        return [
+            {
+                "text": a.text,
+                "blanks": [
+                    [{"token": g.token, "probability": pytest.approx(g.probability, abs=1e-5)} for g in each]
+                    for each in a.blanks
+                ],
+            }
+            for a in found
+        ]
     return [[a.text for a in answers] for answers in found]
 
 
@@ -85,26 +100,27 @@ def test_over_http_with_its_description(kind):
     assert attention["attention"]["kinds"][main]["rows"]
     assert refused["problems"][0]["at"] == "options.beem"
     answer = described["paths"]["/predict"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
-    named = {"classify": "Likely", "tag": "Marked"}.get(kind, "Answer")
-    assert named in described["components"]["schemas"] and answer["required"] == ["model", "answers"]
+    parts = {"classify": "Likely", "tag": "Marked", "embed": "Vector", "answer": "Stretch", "fill": "Guess"}
+    named = parts.get(kind, "Answer")
+    assert f"'{named}'" in str(described) and answer["required"] == ["model", "answers"]
     assert models["models"][0]["task"] == kind and models["models"][0]["tokens"] == 30
 
 
 @pytest.mark.parametrize("kind", SMALL)
 def test_what_is_too_long_is_refused(kind):
     _, made, _ = served(kind)
-    settings = made.settings({})
-    assert made.size("ab a", settings).rows == 1
-    with pytest.raises(DataError, match="101 characters, and at most 100 are read: cut the text."):
-        made.size("a" * 101, settings)
+    settings, a = made.settings({}), "a\ta" if kind == "answer" else "a"
+    assert made.size(f"{a} a", settings).rows == 1
+    with pytest.raises(DataError, match="10[13] characters, and at most 100 are read: cut the text."):
+        made.size(f"{a}{100 * 'a'}", settings)
     with pytest.raises(DataError, match="tokens with .*, and at most 30 are read: cut it."):
-        made.size("a b " * 20, settings)
+        made.size(f"{a} {'a b ' * 20}", settings)
     with pytest.raises(DataError, match="tokens with .*, and at most 12 are read: cut it."):
-        made.aim("a b " * 7, None)
+        made.aim(f"{a} {'a b ' * 7}", None)
 
 
 def test_a_reader_has_no_target():
-    for kind in ("classify", "tag"):
+    for kind in ("classify", "tag", "embed", "answer", "fill"):
         with pytest.raises(ConfigError, match=f"this one does not: {kind}. Leave it out."):
             served(kind)[1].aim("a", "b")
 
@@ -128,6 +144,18 @@ def test_continuations_with_options(options):
         assert [told("complete", answers[n]) for n in range(len(texts))] == found
 
 
+def test_several_answers_and_guesses():
+    for kind, options, count in (("answer", {"n": 3}, 3), ("fill", {"n": 2}, 2)):
+        task, made, (text, *_) = served(kind)
+        [(_, event)] = made.answer([text], made.settings(options))
+        assert len(event["answer"] if kind == "answer" else event["answer"]["blanks"][0]) == count
+        for wrong in ({"n": 0}, {"n": 33}, {"n": "2"}, {"m": 1}):
+            with pytest.raises(ValueError, match=next(iter(wrong))):
+                made.settings(wrong)
+    with pytest.raises(DataError, match="a question and its text with a tab between them needed, and 1 came."):
+        served("answer")[1].size("who ?", None)
+
+
 def test_an_unknown_word_of_a_source_cannot_be_put_into_a_continuation():
     with pytest.raises(ValueError, match="replace_unknown"):
         served("complete")[1].settings({"replace_unknown": True})
@@ -137,5 +165,7 @@ def test_a_task_without_a_door_is_told():
     class Other:
         pass
 
-    with pytest.raises(ConfigError, match="A Other cannot be served yet. What can: Translate, Classify, Tag, Complete"):
+    with pytest.raises(
+        ConfigError, match="A Other cannot be served yet. What can: Translate, Classify, Tag, Complete, Embed, "
+    ):
         door(Other(), Other(), LIMITS)

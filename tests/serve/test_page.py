@@ -1,5 +1,7 @@
 """The page in a real browser: pytest -m slow tests/serve/test_page.py. It needs Debian's chromium."""
 
+from urllib.parse import quote
+
 import pytest
 from tests.browsing import chromium, faults
 from tests.serve.process import server
@@ -68,13 +70,14 @@ def test_anybody_can_use_it(visit, width, scheme, language):
     assert page.evaluate("document.documentElement.lang") == {"en": "en", "zh": "zh-Hans"}[language]
 
 
-TEXTS = {"classify": "the hammer and a dog", "tag": "abcd dcba ab abc", "complete": "abc"}
+TEXTS = {"classify": "the hammer and a dog", "tag": "abcd dcba ab abc", "complete": "abc", "embed": "ab cd\ncd\nab"}
+TEXTS |= {"answer": "who ?\na table for eve on monday", "fill": "ab[MASK]d"}
 
 
 @pytest.mark.parametrize("task", TEXTS)
 @pytest.mark.parametrize(("width", "scheme", "language"), [(360, "dark", "zh"), (1440, "light", "en")])
 def test_every_task_has_its_view(visit, task, width, scheme, language):
-    page = visit(f"text={TEXTS[task]}&model={task}&lang={language}", width=width, color_scheme=scheme)
+    page = visit(f"text={quote(TEXTS[task])}&model={task}&lang={language}", width=width, color_scheme=scheme)
     page.wait_for_selector("#look:not([hidden]) svg")
     if task == "classify":
         assert page.locator(".bars li").count() == 3
@@ -84,6 +87,12 @@ def test_every_task_has_its_view(visit, task, width, scheme, language):
     elif task == "tag":
         assert " ".join(page.locator(".each tbody th").all_text_contents()) == TEXTS["tag"]
         page.click("summary")
+    elif task == "embed":
+        assert page.text_content(".best") == "ab cd" and page.locator(".bars li").count() == 2
+    elif task == "answer":
+        assert page.text_content(".tagged") == "a table for eve on monday" and page.locator(".list li").count() == 5
+    elif task == "fill":
+        assert page.text_content(".best").startswith("ab") and page.locator(".bars li").count() == 5
     else:
         assert page.text_content(".best").startswith("abc") and page.text_content(".best .lead") == "abc"
     assert not faults(page)

@@ -7,14 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from sublayer.errors import ConfigError
+from sublayer.serve.answer import AnswerDoor
 from sublayer.serve.complete import CompleteDoor
 from sublayer.serve.door import Door
+from sublayer.serve.embed import EmbedDoor
+from sublayer.serve.fill import FillDoor
 from sublayer.serve.limits import Limits
 from sublayer.serve.reading import ClassifyDoor, TagDoor
 from sublayer.serve.translate import TranslateDoor
+from sublayer.tasks.answer import Answer
 from sublayer.tasks.base import Task
 from sublayer.tasks.classify import Classify
 from sublayer.tasks.complete import Complete
+from sublayer.tasks.embed import Embed
+from sublayer.tasks.fill import Fill
 from sublayer.tasks.tag import Tag
 from sublayer.tasks.translate import Translate
 
@@ -23,6 +29,9 @@ DOORS: dict[type[Task], Any] = {
     Classify: ClassifyDoor,
     Tag: TagDoor,
     Complete: CompleteDoor,
+    Embed: EmbedDoor,
+    Answer: AnswerDoor,
+    Fill: FillDoor,
 }
 
 

@@ -1,4 +1,4 @@
-"""The doors of tasks that read texts: `classify`, `tag`."""
+"""The doors of tasks that read texts, and those of `classify` and `tag`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from sublayer.errors import ConfigError, DataError
 from sublayer.serve.door import Event, Size, characters
@@ -19,7 +19,15 @@ from sublayer.tasks.tag import Tagged
 class NoOptions(BaseModel):
     """There is nothing to set."""
 
-    model_config = ConfigDict(extra="forbid", title="NoOptions")
+    model_config = ConfigDict(extra="forbid")
+
+
+class Several(BaseModel):
+    """How many answers are told."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    n: int = Field(1, ge=1, le=32, description="of the best")
 
 
 class ReadingDoor(ABC):
@@ -37,17 +45,18 @@ class ReadingDoor(ABC):
     def about(self) -> dict[str, Any]:
         return {"engine": "native", "defaults": {}, "tokens": int(self.longest)}
 
-    def settings(self, options: Mapping[str, Any]) -> None:
-        self.options.model_validate(options)
+    def settings(self, options: Mapping[str, Any]) -> BaseModel:
+        return self.options.model_validate(options, strict=True)
 
-    def size(self, text: str, settings: None) -> Size:
+    def size(self, text: str, settings: BaseModel) -> Size:
         return Size(self._tokens(text, int(self.longest)), 1)
 
-    def answer(self, texts: Sequence[str], settings: None) -> Iterator[tuple[int, Event]]:
-        for number, found in enumerate(self.quick.predict(texts, window=len(texts))):
+    def answer(self, texts: Sequence[str], settings: BaseModel) -> Iterator[tuple[int, Event]]:
+        asked = settings.model_dump()
+        for number, found in enumerate(self.quick.predict(texts, window=len(texts), **asked)):
             yield number, {"answer": self.told(found)}
 
-    def stream(self, texts: Sequence[str], settings: None) -> Iterator[tuple[int, Event]]:
+    def stream(self, texts: Sequence[str], settings: BaseModel) -> Iterator[tuple[int, Event]]:
         return self.answer(texts, settings)
 
     def aim(self, text: str, target: str | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import torch
 from torch import Tensor
@@ -14,10 +14,12 @@ from sublayer.inspect import AttentionPicture, attention_maps, by_word
 from sublayer.nn import Mask
 from sublayer.tasks.base import Alignment, Task
 from sublayer.tasks.complete import Complete
+from sublayer.tasks.embed import Embed
+from sublayer.tasks.fill import Fill
 from sublayer.tasks.tag import Tag
-from sublayer.tasks.texts import TextTask, Vocabulary
+from sublayer.tasks.texts import Ids, TextTask, Vocabulary
 from sublayer.tasks.translate import Translate
-from sublayer.text import PublishedSide, Tokenizer
+from sublayer.text import NGrams, PretrainedTokenizer, PublishedSide, Words
 
 
 class Side(NamedTuple):
@@ -33,9 +35,12 @@ class Side(NamedTuple):
     @classmethod
     def read(cls, tokenizer: Vocabulary | PublishedSide, text: str) -> Self:
         tokens = tokenizer.tokens(text)
-        if not isinstance(tokenizer, Tokenizer):
+        if isinstance(tokenizer, NGrams | PublishedSide):
             return cls.whole(tokens)
-        words = tokenizer.words(text)
+        if isinstance(tokenizer, PretrainedTokenizer):
+            words = Words.between_spaces(text, *tokenizer.located(text))
+        else:
+            words = tokenizer.words(text)
         return cls(tokens, list(words.texts), list(words.of))
 
     @classmethod
@@ -122,24 +127,36 @@ def _continued(task: Complete, text: str, target: str | None, words: bool) -> At
 
 
 def _read(task: TextTask, text: str, words: bool) -> AttentionPicture:
-    if isinstance(task, Tag):
-        given = text.split()
-        [ids, *_] = [window.ids for window in task.windows(given)] or task.encode([[""]])
-        side = _tagged(task, given)
-        side = START + side.cut(0, len(ids) - 2) + END
-    else:
-        parts = text.split("\t")
-        [ids] = task.encode([parts])
-        task.check([ids], [1])
-        side = START
-        for part in parts:
-            side = side + Side.read(task.tokenizer, part) + END
-    batch = task.batch([ids])
+    ids, side = _as_read(task, text)
+    task.check([ids], [1])
     with attention_maps(task.model) as maps:
-        task.model(batch.ids, batch.mask)
+        task.model(*task.batch([ids]).inputs)
     drawn = _Drawing(words)
     drawn.add("encoder", maps.encoder, side, side)
     return drawn.picture(text)
+
+
+def _as_read(task: TextTask, text: str) -> tuple[Ids, Side]:
+    """What the model reads; of a sentence to tag that is longer than it can read, the first window."""
+    if isinstance(task, Fill):
+        ids = task.blanked(text)
+        return ids, Side.whole(task.spelled if id == task.mask else task.tokenizer.piece(cast(int, id)) for id in ids)
+    before, behind = (_specials(task, ids) for ids in task.around())
+    if isinstance(task, Tag):
+        given = text.split()
+        [ids, *_] = [window.ids for window in task.windows(given)] or task.encode([[""]])
+        inside = _tagged(task, given)
+        return ids, before + inside.cut(0, len(ids) - len(before.tokens) - len(behind.tokens)) + behind
+    parts = [text] if isinstance(task, Embed) else text.split("\t")
+    [ids] = task.encode([parts])
+    side = before
+    for n, part in enumerate(parts):
+        side = side + (_specials(task, task.between()) if n else Side.whole([])) + Side.read(task.tokenizer, part)
+    return ids, side + behind
+
+
+def _specials(task: TextTask, ids: Ids) -> Side:
+    return Side.whole(task.tokenizer.piece(id if isinstance(id, int) else id[0]) for id in ids)
 
 
 def _tagged(task: Tag, words: Sequence[str]) -> Side:

@@ -43,7 +43,6 @@ class Tokenizer:
         self._tokens = sorted(vocabulary, key=vocabulary.__getitem__)
         self._readable = dict(enumerate(self._tokens))
         self._readable |= {self.pad: "", self.bos: "", self.eos: "", self.unk: self._spell(UNKNOWN)}
-        self._shown: dict[int, str] = {}
         self.first_feature: int | None = None
         if kind == "features":
             self.first_feature = next(
@@ -132,10 +131,6 @@ class Tokenizer:
 
     def piece(self, id: int) -> str:
         """One token to read. Bytes that are no character by themselves stay in the vocabulary's spelling."""
-        self._shown[id] = self._shown.get(id) or self._show(id)  # every answer asks for each of its tokens
-        return self._shown[id]
-
-    def _show(self, id: int) -> str:
         token = self._tokens[id]
         if id < len(SPECIALS):
             return token

@@ -22,6 +22,8 @@ async function call(path, asked, signal) {
 
 export const models = async () => (await (await call("models")).json()).models;
 
+export const predict = async (asked, signal) => (await (await call("predict", asked, signal)).json()).answers;
+
 export const attention = async (asked, signal) => (await (await call("attention", asked, signal)).json()).attention;
 
 // The server-sent events of an answer: [kind, data], as they come.

@@ -1,11 +1,14 @@
 import { Failed, models, setKey, stream } from "./api.js";
 import { el } from "./picture.js";
-import { ClassifyView, TagView } from "./reading.js";
+import { AnswerView, ClassifyView, EmbedView, FillView, TagView } from "./reading.js";
 import { onLanguage, say, setLanguage } from "./words.js";
 import { CompleteView, TranslateView } from "./writing.js";
 
 // How a task's options are asked for and its answers are shown: one class a task.
-const VIEWS = { translate: TranslateView, complete: CompleteView, classify: ClassifyView, tag: TagView };
+const VIEWS = {
+  translate: TranslateView, complete: CompleteView, classify: ClassifyView, tag: TagView,
+  embed: EmbedView, answer: AnswerView, fill: FillView,
+};
 
 const at = (id) => document.getElementById(id);
 const given = new URLSearchParams(location.hash.slice(1)); // what stands behind # is never sent
@@ -54,7 +57,7 @@ async function ask() {
   const asked = { model: chosen().name, text: view.text(at("text").value), options: view.options() };
   view.begin(asked);
   try {
-    for await (const [kind, data] of stream(asked, asking.signal)) {
+    for await (const [kind, data] of (view.events ?? stream)(asked, asking.signal)) {
       if (!current()) return;
       if (kind === "piece") view.piece(data);
       else {

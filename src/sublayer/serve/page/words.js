@@ -17,6 +17,9 @@ const WORDS = {
     answers: "Answers, the best first", drawn: "Answers as they were drawn", score: "score", probability: "probability", pieces: "Tokens of the answer, and how likely each was",
     attention: "What the model looks at", classes: "Every label and how likely it is", others: "{count} more labels",
     pair: "Two texts: one on each line, or a line of a table with a tab between them.", token: "Word", tag: "Tag",
+    question: "On the first line the question, behind it the text that may answer it.", none: "no answer in this text",
+    blank: "Write [MASK], or the mask of the model's own vocabulary, where something is left out.", compare: "One text a line: the first is compared with the others.",
+    nearest: "The others, the most alike first", numbers: "{count} numbers",
     each: "Word by word", spans: "{count} marked",
   },
   zh: {
@@ -34,6 +37,9 @@ const WORDS = {
     answers: "候选答案，最好的在前", drawn: "抽取到的答案", score: "得分", probability: "概率", pieces: "答案的 token 及各自的概率",
     attention: "模型在看哪里", classes: "每个标签及其概率", others: "还有 {count} 个标签",
     pair: "两段文本：各占一行，或粘贴表格中以制表符隔开的一行。", token: "词", tag: "标签",
+    question: "第一行是问题，后面是可能含有答案的文本。", none: "这段文本里没有答案",
+    blank: "在空缺处写 [MASK]，或该模型词表自己的掩码。", compare: "每行一个文本：第一行与其余各行比较。",
+    nearest: "其余各行，最相近的在前", numbers: "{count} 个数",
     each: "逐词查看", spans: "标出 {count} 处",
   },
 };
