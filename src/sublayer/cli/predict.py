@@ -85,17 +85,19 @@ def predict(
     if int8 and not typed:
         lines = _compared(given, task, lines)
     with _sharing(task, workers, partial(_in_worker, run, trust_code, ready)):
-        if stream or alternatives:
-            told = _shown(task, lines, alternatives, as_json)
-        else:
-            more: dict[str, Any] = {"alignments": True} if alignments else {}
-            more |= {"ahead": workers - 1} if workers > 1 else {}
-            write = partial(vectors_of(task, nearest, cut, npy) or task.write, **more)
-            if out is not None:
-                return _into(out, file, lines, how, write)
-            told = write(lines, how, window=1 if typed else 1024)
+        write = _writer(task, alignments, workers, vectors_of(task, nearest, cut, npy))
+        if out is not None:
+            return _into(out, file, lines, how, write)
+        shown = stream or alternatives
+        told = _shown(task, lines, alternatives, as_json) if shown else write(lines, how, window=1 if typed else 1024)
         for text in told:
             print(text, end="" if stream else "\n", flush=typed or stream)
+
+
+def _writer(task: Any, alignments: bool, workers: int, vectors: Callable[..., Any] | None) -> Callable[..., Any]:
+    more: dict[str, Any] = {"alignments": True} if alignments else {}
+    more |= {"ahead": workers - 1} if workers > 1 else {}
+    return partial(vectors or task.write, **more)
 
 
 def _possible(on: dict[str, Any], file: Path | None, workers: int) -> None:

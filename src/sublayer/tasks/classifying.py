@@ -16,7 +16,7 @@ from sublayer.models.heads import Classes, EncoderWithHead
 from sublayer.tasks.base import Job
 from sublayer.tasks.classify import Classify, Example, LabelSet
 from sublayer.tasks.folder import write_sample
-from sublayer.tasks.recipes import ClassifyRecipe, LabelTrain
+from sublayer.tasks.label_recipes import ClassifyRecipe, LabelTrain
 from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, filled
 from sublayer.tasks.text_sizes import few_texts, text_model, tuned_texts, words_kind

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
+from torch import nn
 
 from sublayer.errors import CheckpointError, ConfigError, listing
 from sublayer.models.files import sweep
@@ -90,31 +91,16 @@ def _train(
     assert train is not None
     tune(task.model, train)
     after = 0 if checkpoint is None else int(checkpoint.name.removeprefix("step-"))
-    heard: list[Listener] = [listener]
-    signals = Signals()
-    if world.rank == 0:
-        for folder in (out, out / "checkpoints"):
-            sweep(folder)
-        heard.append(JsonLines(out / "metrics.jsonl", after=after))
-        heard += [TensorBoard(out / "tensorboard")] if train.tensorboard else []
-    else:
-        torch.manual_seed(train.seed + world.rank)  # the weights are alike by now, and what is dropped need not be
+    listener, signals = _listeners(train, out, listener, world, after), Signals()
     trainer = Trainer(
         task.model,
         _around(job.loss(task, train), train, task.device),
         job.batches(task, ready.examples, train),
-        partial(
-            optimizer,
-            kind=train.optimizer,
-            betas=train.betas,
-            eps=train.eps,
-            weight_decay=train.weight_decay,
-            layer_decay=train.layer_decay,
-        ),
+        _optimizer(train),
         SCHEDULES[train.schedule](train.learning_rate, train.warmup, train.steps),
         _limits(train),
         folder=out,
-        listener=Listeners(heard),
+        listener=listener,
         validate=_validation(ready, out, world),
         watch=Watch(train.metric, train.measures[train.metric].higher_is_better, train.patience),
         world=world,
@@ -136,6 +122,22 @@ def _train(
     load_weights(task.model, out / "model.safetensors")
     task.model.eval()
     return task
+
+
+def _listeners(train: Train, out: Path, listener: Listener, world: World, after: int) -> Listener:
+    """The given one and the run's own, and what else a run begins with in each process."""
+    if world.rank:
+        torch.manual_seed(train.seed + world.rank)  # the weights are alike by now, and what is dropped need not be
+        return listener
+    for folder in (out, out / "checkpoints"):
+        sweep(folder)
+    board = [TensorBoard(out / "tensorboard")] if train.tensorboard else []
+    return Listeners([listener, JsonLines(out / "metrics.jsonl", after=after), *board])
+
+
+def _optimizer(train: Train) -> Callable[[nn.Module], torch.optim.Optimizer]:
+    options = train.model_dump(include={"betas", "eps", "weight_decay", "layer_decay"})
+    return partial(optimizer, kind=train.optimizer, **options)
 
 
 def _around(loss: Callable[[Any, Any], Loss], train: Train, device: torch.device) -> Callable[[Any, Any], Loss]:

@@ -10,89 +10,16 @@ from pydantic import BeforeValidator, Field
 from sublayer.evaluate import (
     ANSWER_METRICS,
     FILL_METRICS,
-    LABEL_METRICS,
     LOSS,
     SIMILARITY_METRICS,
-    TAG_METRICS,
     TEXT_METRICS,
     Metric,
 )
 from sublayer.tasks import sections
+from sublayer.tasks.label_recipes import ClassifyRecipe, Columns, TagRecipe
 from sublayer.tasks.recipe import Recipe
 from sublayer.tasks.search import Search
 from sublayer.tasks.sections import AnyModel, AnyRecipe, OneFile, Section, Words, listed
-
-Columns = Annotated[list[int], Field(min_length=2, max_length=3)]
-
-
-class LabelledData(sections.Data):
-    """Where the texts are: a TSV file (also .gz) of text and label, or of two texts and their label."""
-
-    train: OneFile | None = Field(None, description="file")
-    valid: OneFile | None = Field(None, description="the same for validation")
-    columns: Columns | None = Field(None, description="columns of the text or both texts and of the label, from 1")
-
-
-class Labels(Section):
-    several: bool = Field(False, description="a text may have several labels, or none")
-    separator: str = Field("|", min_length=1, description="between the labels of a text")
-
-
-class Head(Section):
-    pool: Literal["mean", "max", "first"] = Field("mean", description="how the tokens of a text become one vector")
-    activation: Literal["tanh", "relu", "gelu"] | None = Field(
-        None, description="of a map that this vector goes through first, as in published classifiers"
-    )
-
-
-class LabelTrain(sections.Train):
-    measures: ClassVar[Mapping[str, Metric]] = {"loss": LOSS, **LABEL_METRICS}
-    always: ClassVar[tuple[str, ...]] = ("loss",)
-
-    validate_metrics: list[str] = Field(default_factory=lambda: ["accuracy", "macro_f1"])
-    metric: str = Field("accuracy", description="what decides which weights are best")
-
-
-class ClassifyRecipe(AnyRecipe):
-    """A whole run of task `classify`."""
-
-    architecture: ClassVar[str] = "encoder"
-
-    task: Literal["classify"] = "classify"
-    data: LabelledData = LabelledData()
-    text: Words = Words()
-    labels: Labels = Labels()
-    model: AnyModel | None = None
-    head: Head = Head()
-    train: LabelTrain | None = None
-
-
-class TaggedData(sections.Data):
-    """Where the sentences are: a file (also .gz) of word and tag a line, a blank line between sentences."""
-
-    train: OneFile | None = Field(None, description="file")
-    valid: OneFile | None = Field(None, description="the same for validation")
-    columns: tuple[int, int] | None = Field(None, description="columns of word and tag, from 1")
-
-
-class TagTrain(sections.Train):
-    measures: ClassVar[Mapping[str, Metric]] = {"loss": LOSS, **TAG_METRICS}
-    always: ClassVar[tuple[str, ...]] = ("loss",)
-
-    validate_metrics: list[str] = Field(default_factory=lambda: ["accuracy"])
-    metric: str = Field("accuracy", description="what decides which weights are best")
-
-
-class TagRecipe(AnyRecipe):
-    """A whole run of task `tag`."""
-
-    architecture: ClassVar[str] = "encoder"
-
-    task: Literal["tag"] = "tag"
-    data: TaggedData = TaggedData()
-    text: Words = Words()
-    model: AnyModel | None = None
-    train: TagTrain | None = None
 
 
 class PairedData(sections.Data):

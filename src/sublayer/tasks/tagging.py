@@ -19,8 +19,8 @@ from sublayer.models.config import ModelConfig
 from sublayer.models.heads import EncoderWithHead, TokenClasses
 from sublayer.tasks.base import Job
 from sublayer.tasks.folder import write_sample
+from sublayer.tasks.label_recipes import TagRecipe, TagTrain
 from sublayer.tasks.prepare import tokenizer_of
-from sublayer.tasks.recipes import TagRecipe, TagTrain
 from sublayer.tasks.sections import Published, Words
 from sublayer.tasks.sizes import Choices, filled
 from sublayer.tasks.tag import Tag, Window

@@ -1,7 +1,8 @@
 """Text to token ids and back. No torch here."""
 
+from sublayer.text.inputs import Inputs
 from sublayer.text.ngrams import NGrams
-from sublayer.text.pretrained import Inputs, PretrainedTokenizer
+from sublayer.text.pretrained import PretrainedTokenizer
 from sublayer.text.saved import load_side, load_vocabulary
 from sublayer.text.side import PublishedSide
 from sublayer.text.special import BOS, EOS, PAD, SPECIALS, UNK, UNKNOWN

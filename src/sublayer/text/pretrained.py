@@ -8,11 +8,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple, Self, final
+from typing import Self, final
 
 import tokenizers
 
 from sublayer.errors import CheckpointError, DataError, nearest
+from sublayer.text.inputs import Inputs, shorten
+from sublayer.text.kept import Kept
 from sublayer.text.special import UNKNOWN
 from sublayer.text.whole import write_whole
 
@@ -22,15 +24,8 @@ LANGUAGE = re.compile(r"[a-z]{2}_[A-Z]{2}|[a-z]{3}_[A-Z][a-z]{3}|__[a-z]{2,3}__|
 ROLES = ("pad", "unk", "bos", "eos", "cls", "sep", "mask")
 
 
-class Inputs(NamedTuple):
-    """What an encoder reads: ids with special tokens, and of each the segment, 0 or 1."""
-
-    ids: list[int]
-    types: list[int]
-
-
 @final
-class PretrainedTokenizer:
+class PretrainedTokenizer(Kept):
     """A published vocabulary with its rules, under the verbs of ``Tokenizer``.
 
     specials  how the special tokens are spelled, by role: pad, unk, bos, eos, cls, sep, mask; a role may be missing
@@ -160,7 +155,7 @@ class PretrainedTokenizer:
         text is left out."""
         first, second = self._encode(text), None if pair is None else self._encode(pair)
         if longest is not None:
-            _shorten(first, second, longest - self._backend.num_special_tokens_to_add(pair is not None))
+            shorten(first, second, longest - self._backend.num_special_tokens_to_add(pair is not None))
         made = self._backend.post_process(first, second, add_special_tokens=True)
         return Inputs(made.ids, made.type_ids)
 
@@ -181,11 +176,7 @@ class PretrainedTokenizer:
 
     def tokens(self, text: str) -> list[str]:
         """The slice of the text that each id stands for, for pictures."""
-        return [text[start:end] for start, end in self.slices(text)]
-
-    def slices(self, text: str) -> list[tuple[int, int]]:
-        """Where each id begins and ends in the text."""
-        return list(self._encode(text).offsets)
+        return [text[start:end] for start, end in self.located(text)[1]]
 
     def piece(self, id: int) -> str:
         """One token to read. Bytes that are no character by themselves stay in the vocabulary's spelling."""
@@ -211,18 +202,6 @@ class PretrainedTokenizer:
             raise CheckpointError(f"This is no tokenizer of a published model in our form: {error!r}.") from None
         return cls(backend, specials=about["specials"])
 
-    def save(self, path: str | Path) -> None:
-        """Write ``to_json`` as UTF-8; a reader sees the old file or the whole new one."""
-        write_whole(path, self.to_json())
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read what ``save`` wrote. CheckpointError names the file."""
-        try:
-            return cls.from_json(Path(path).read_bytes().decode("utf-8-sig"))
-        except (OSError, CheckpointError, UnicodeDecodeError) as error:
-            raise CheckpointError(f"{path}: {error}") from None
-
     def save_pretrained(self, folder: str | Path) -> None:
         """tokenizer.json and tokenizer_config.json, as transformers reads them."""
         settings = {"tokenizer_class": "PreTrainedTokenizerFast"}
@@ -237,13 +216,3 @@ class PretrainedTokenizer:
             raise DataError(
                 f"{text!r:.80} is not text that UTF-8 can hold: write a str without halves of surrogate pairs."
             ) from None
-
-
-def _shorten(first: tokenizers.Encoding, second: tokenizers.Encoding | None, room: int) -> None:
-    """Cut the end of the longer one until both fit; of two equally long ones that of the second."""
-    n, m = len(first), 0 if second is None else len(second)
-    while n + m > max(room, 0):
-        n, m = (n - 1, m) if n > m else (n, m - 1)
-    first.truncate(n)
-    if second is not None:
-        second.truncate(m)

@@ -74,7 +74,7 @@ class PublishedSide:
 
     def words(self, text: str) -> Words:
         """The words of the text: runs without white space."""
-        return self._words(text, self.own.encode(text), self.own.slices(text))
+        return self._words(text, *self.own.located(text))
 
     def words_of(self, ids: Sequence[int], text: str) -> Words:
         """``words`` of what the ids read as. The text is ``decode(ids)`` or its beginning; ids that lie behind it are

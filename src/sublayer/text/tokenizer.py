@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, Self, TypeVar, final
 
 import tokenizers
 
 from sublayer.errors import CheckpointError, DataError, listing
+from sublayer.text.kept import Kept
 from sublayer.text.special import FEATURE, PART, SPECIALS, UNKNOWN
 from sublayer.text.units import Slice, Words
-from sublayer.text.whole import write_whole
 
 KEY = "sublayer"
 OF_BYTES = ("bpe", "unigram")
@@ -20,7 +19,7 @@ T = TypeVar("T")
 
 
 @final
-class Tokenizer:
+class Tokenizer(Kept):
     """A trained vocabulary with the rules that cut a text into it.
 
     kind           how the text is cut: see ``train_tokenizer``
@@ -157,20 +156,6 @@ class Tokenizer:
         if problems := _problems(content):
             raise CheckpointError(listing("This is not a tokenizer that Sublayer wrote:", problems))
         return cls(backend, **content["model"][KEY])
-
-    def save(self, path: str | Path) -> None:
-        """Write ``to_json`` as UTF-8; a reader sees the old file or the whole new one."""
-        write_whole(path, self.to_json())
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read what ``save`` wrote; a leading byte-order mark is dropped. CheckpointError names the file."""
-        try:
-            return cls.from_json(Path(path).read_bytes().decode("utf-8-sig"))
-        except FileNotFoundError:
-            raise CheckpointError(f"{path}: there is no such file; a run keeps its tokenizer there.") from None
-        except (CheckpointError, UnicodeDecodeError) as error:
-            raise CheckpointError(f"{path}: {error}") from None
 
     def _order(self, tokens: list[T]) -> list[T]:
         """From the order of the text to that of the ids, and back."""
