@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from sublayer.errors import CheckpointError, nearest
+from sublayer.interop.card import card, sizes_of
 from sublayer.interop.catalogue import FAMILIES
 from sublayer.interop.family import Family, Head
 from sublayer.interop.folder import SAFE, read_tensors
-from sublayer.interop.hub import folder_of
+from sublayer.interop.hub import folder_of, push
 from sublayer.interop.rule import invert, load
 from sublayer.interop.sentence import longest_text, sentence_head, write_modules
 from sublayer.models.build import Model
@@ -71,6 +72,25 @@ class Pretrained:
             self.tokenizer.save_pretrained(folder)
         if self.target_tokenizer is not None:
             self.target_tokenizer.save(folder / WRITES)
+
+    def push_to_hub(self, name: str, *, private: bool = False, api: Any = None) -> str:
+        """`save_pretrained` to the Hub, with a model card; where it stands then. See `push` for `api` and errors."""
+        architecture = self.family.architecture(self.head)
+        use = f'import sublayer\n\nmodel = sublayer.from_pretrained("{name}").model'
+        about = {"architecture": architecture, "width": self.config.d_model} | sizes_of(self.config)
+        notes = ["`transformers` loads it too, as any model of its own."]
+        text = card(name, "transformers", TASK_OF.get(architecture.partition("For")[2]), use, about, notes)
+        return push(name, self.save_pretrained, text, private=private, api=api)
+
+
+TASK_OF = {
+    "SequenceClassification": "text-classification",
+    "TokenClassification": "token-classification",
+    "MaskedLM": "fill-mask",
+    "QuestionAnswering": "question-answering",
+    "CausalLM": "text-generation",
+}
+"""What the Hub calls the job of an architecture that ends so."""
 
 
 def from_pretrained(folder_or_name: str | Path, revision: str | None = None) -> Pretrained:

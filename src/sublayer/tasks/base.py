@@ -14,6 +14,8 @@ from sublayer.data import Corpus
 from sublayer.evaluate import Score
 from sublayer.generate import Hypothesis
 from sublayer.generate.stop_strings import cut
+from sublayer.interop.card import card, sizes_of
+from sublayer.interop.hub import push
 from sublayer.models.config import ModelConfig
 from sublayer.models.store import save_weights
 from sublayer.tasks.sizes import Choices
@@ -122,6 +124,16 @@ class Task(ABC):
         """A folder that `sublayer.load` reads."""
         self.describe(Path(folder))
         save_weights(self.model, Path(folder) / "model.safetensors")
+
+    def push_to_hub(self, name: str, *, private: bool = False, api: Any = None) -> str:
+        """`save_pretrained` to the Hub, with a model card; where it stands then. See `push` for `api` and errors."""
+        use = (
+            "import sublayer\nfrom huggingface_hub import snapshot_download\n\n"
+            f'task = sublayer.load(snapshot_download("{name}"))\nprint(next(task.predict(["a text"])))'
+        )
+        about = {"task": type(self).__name__.lower(), "width": self.config.d_model} | sizes_of(self.config)
+        text = card(name, "sublayer", None, use, about, self.sides())
+        return push(name, self.save_pretrained, text, private=private, api=api)
 
     @abstractmethod
     def describe(self, folder: Path) -> None:
