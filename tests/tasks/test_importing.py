@@ -56,9 +56,9 @@ def test_models_that_write(tmp_path, perturb):
 
 
 def test_what_cannot_be_imported(tmp_path):
-    published.bert(tmp_path / "theirs", WORDS)
+    published.bert(tmp_path / "theirs", WORDS, "BertModel")
     told = command("import", tmp_path / "theirs", tmp_path / "ours")
-    assert told.code == 2 and "holds bert that gives hidden words, and no task predicts with that" in told.err
+    assert told.code == 2 and "holds bert that gives states, and no task predicts with that" in told.err
     assert not (tmp_path / "ours").exists() and not list(tmp_path.glob(".*"))
     (tmp_path / "ours").mkdir()
     assert "ours is there already. Choose another folder." in command("import", "x", tmp_path / "ours").err
