@@ -102,7 +102,7 @@ def _legend(names: Sequence[str]) -> list[str]:
         if name:
             shown.append(f'<circle cx="{at + 6:.0f}" cy="22" r="6" fill="{colour}"/>')
             shown.append(_text(at + 18, 27, name, "start"))
-            at += 36 + 7.6 * len(name)
+            at += 40 + 8.4 * len(name)
     return shown
 
 
