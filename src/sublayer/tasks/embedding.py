@@ -20,8 +20,8 @@ from sublayer.tasks.base import Job
 from sublayer.tasks.embed import Embed, Vectors
 from sublayer.tasks.folder import write_sample
 from sublayer.tasks.long_texts import Reading
+from sublayer.tasks.pair_recipes import EmbedRecipe, EmbedTrain
 from sublayer.tasks.pairs import alike, contrast, regress, scores_of
-from sublayer.tasks.recipes import EmbedRecipe, EmbedTrain
 from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, filled
 from sublayer.tasks.text_sizes import few_texts, text_model, tuned_texts, words_kind

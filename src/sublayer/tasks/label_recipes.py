@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from sublayer.evaluate import LABEL_METRICS, LOSS, TAG_METRICS, Metric
 from sublayer.tasks import sections
-from sublayer.tasks.sections import AnyModel, AnyRecipe, OneFile, Section, Words
-
-Columns = Annotated[list[int], Field(min_length=2, max_length=3)]
+from sublayer.tasks.sections import AnyModel, AnyRecipe, Columns, OneFile, Section, Words
 
 
 class LabelledData(sections.Data):

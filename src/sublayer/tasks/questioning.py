@@ -17,7 +17,7 @@ from sublayer.tasks.answer import Answer, Rules
 from sublayer.tasks.asked import Passage, cost
 from sublayer.tasks.base import Job
 from sublayer.tasks.folder import write_sample
-from sublayer.tasks.recipes import AnswerRecipe, AnswerTrain
+from sublayer.tasks.pair_recipes import AnswerRecipe, AnswerTrain
 from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, filled
 from sublayer.tasks.starting import with_head

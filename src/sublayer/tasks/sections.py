@@ -24,6 +24,7 @@ def listed(value: object) -> object:
 
 
 OneFile = Annotated[list[str], Field(min_length=1, max_length=1), BeforeValidator(listed)]
+Columns = Annotated[list[int], Field(min_length=2, max_length=3)]
 
 
 class Data(Section):
