@@ -5,7 +5,8 @@ from tests.serve.small import small_task
 
 from sublayer.models import ModelConfig
 from sublayer.models.build import build
-from sublayer.models.heads import Classes, EncoderWithHead, MaskedLM, SentenceVector, Span, TokenClasses
+from sublayer.models.heads import Classes, EncoderWithHead, SentenceVector, Span, TokenClasses
+from sublayer.models.sections import Part
 from sublayer.tasks.answer import Answer, Rules
 from sublayer.tasks.classify import Classify, LabelSet
 from sublayer.tasks.complete import Complete
@@ -63,7 +64,8 @@ def answer():
 def fill():
     letters = train_tokenizer("char", LETTERS)
     config = ModelConfig(architecture="encoder", source_vocab=len(letters) + 1, encoder_layers=2, **SIZES)
-    return Fill(_moved(EncoderWithHead(build(config), MaskedLM(16, len(letters) + 1))), config, letters)
+    model = build(config.model_copy(update={"head": Part(kind="masked-lm")}))  # its output map is the embedding
+    return Fill(_moved(model), config, letters)
 
 
 SMALL = {

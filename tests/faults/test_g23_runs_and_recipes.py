@@ -3,6 +3,7 @@
 import os
 import pickle
 import shutil
+from hashlib import sha256
 
 import pytest
 import torch
@@ -41,6 +42,11 @@ def test_a_crafted_checkpoint_is_an_error_without_a_trace(finished, tmp_path, na
     path, marker = run / "checkpoints" / "step-00000004" / name, tmp_path / "marker"
     with path.open("wb") as file:
         write({"weight": Crafted(marker)}, file)
+    with pytest.raises(CheckpointError, match=f"step-00000004: {name} is not what was written"):
+        fit(recipe, run, Heard(), resume=True)
+    sums = path.parent / "SHA256SUMS"
+    files = [line.split()[-1] for line in sums.read_text().splitlines()]
+    sums.write_text("".join(f"{sha256((path.parent / f).read_bytes()).hexdigest()}  {f}\n" for f in files))
     with pytest.raises(
         CheckpointError, match="step-00000004.* (is no checkpoint|cannot be read as a safetensors file)"
     ):

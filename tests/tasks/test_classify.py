@@ -144,9 +144,10 @@ def test_options_of_translation_are_refused_by_name(run):
         assert said.code == 2 and f"{named} for runs of task translate, and this one holds a Classify." in said.err
 
 
-def test_other_verbs(run):
+def test_other_verbs(run, tmp_path):
     assert "labels: 2, animal, tool\n" in command("show", run, "--text", "my cat").out
-    for verb, *more in (("score", run.parent / "valid.tsv"), ("attend", "a cat"), ("export", "--to", "onnx")):
+    assert command("attend", run, "a cat", "--out", tmp_path / "x.html").code == 0
+    for verb, *more in (("score", run.parent / "valid.tsv"), ("export", "--to", "onnx")):
         said = command(verb, run, *more)
         asked = "--to onnx" if verb == "export" else verb
         assert said.code == 2 and f"{asked} is for runs of task translate, and this one holds a Classify." in said.err

@@ -97,7 +97,7 @@ def test_it_starts_from_the_weights_of_the_checkpoint_and_leaves_its_head(bert, 
 
 
 def test_pairs_are_read_with_their_segments(bert, tmp_path):
-    task = fit(recipe(tmp_path, "classify", bert, pair), tmp_path / "run", Heard())
+    task = fit(recipe(tmp_path, "classify", bert, pair, train=TRAIN | {"steps": 180}), tmp_path / "run", Heard())
     batch = task.batch(task.encode([("cat", "the saw"), ("dogs", "drill")]))
     assert batch.types.tolist() == [[0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1]]
     answers = list(task.predict(["cat\tthe saw", "saw\ta cat"]))

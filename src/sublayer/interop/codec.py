@@ -29,4 +29,4 @@ class Listed:
         return [word for word in self.words if word in said]
 
     def write(self, ours: Any) -> Any:
-        return list(ours)
+        return list(ours or ())
