@@ -5,8 +5,8 @@ from tests.serve.small import small_task
 
 from sublayer.models import ModelConfig
 from sublayer.models.build import build
+from sublayer.models.config import Part
 from sublayer.models.heads import Classes, EncoderWithHead, SentenceVector, Span, TokenClasses
-from sublayer.models.sections import Part
 from sublayer.tasks.answer import Answer, Rules
 from sublayer.tasks.classify import Classify, LabelSet
 from sublayer.tasks.complete import Complete
