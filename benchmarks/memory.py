@@ -70,7 +70,14 @@ def train(config: str, size: Sizes, pairs: Path | None, seed: int, warm: int, mo
     with tempfile.TemporaryDirectory() as folder:
         loss = partial(translation_loss, smoothing=0.1)
         trainer = Trainer(
-            ours.model, loss, Batches(), ours.optimizer, schedule, limits, folder=Path(folder), listener=Watcher()
+            ours.model,
+            loss,
+            Batches(),
+            lambda _: ours.optimizer,
+            schedule,
+            limits,
+            folder=Path(folder),
+            listener=Watcher(),
         )
         trainer.run()
     return peaks
