@@ -28,9 +28,10 @@ class StoredIds(Sequence[Ids]):
         except (arrow.ArrowInvalid, OSError) as error:
             raise DataError(f"{path} cannot be read: {error}. Delete it: it is made again from the texts.") from None
         self.path = path
+        self._count = sum(chunk.num_rows for chunk in self._chunks)
 
     def __len__(self) -> int:
-        return sum(chunk.num_rows for chunk in self._chunks[-1:]) + CHUNK * max(len(self._chunks) - 1, 0)
+        return self._count
 
     @overload
     def __getitem__(self, row: int) -> Ids: ...
