@@ -81,3 +81,20 @@ def test_large_scores_stay_finite():
     q = torch.full((1, 1, 2, 4), 1e4)
     for kernel in (Eager(), Fused()):
         assert kernel(q, q, q, Mask(causal=True)).equal(q)
+
+
+@pytest.mark.parametrize("mask", [None, Mask(causal=True), Mask(bias=torch.randn(1, 2, 5, 5).bfloat16())], ids=str)
+@pytest.mark.parametrize("automatic", [False, True])
+def test_on_cpu_gradients_in_bf16_come_from_fp32(mask, automatic):
+    low = [torch.randn(2, 2, 5, 8, dtype=torch.bfloat16, requires_grad=True) for _ in range(3)]
+    exact = [x.detach().float().requires_grad_() for x in low]
+    with torch.autocast("cpu", torch.bfloat16, enabled=automatic):
+        output = Fused()(*low, mask)
+    wide = mask if mask is None or mask.bias is None else Mask(bias=mask.bias.float())
+    expected = Fused()(*exact, wide)
+    assert output.dtype is torch.bfloat16 and torch.equal(output, expected.bfloat16())
+    seed = torch.randn_like(output)
+    for x, y in zip(
+        torch.autograd.grad(output, low, seed), torch.autograd.grad(expected, exact, seed.float()), strict=True
+    ):
+        assert torch.equal(x, y.bfloat16())
