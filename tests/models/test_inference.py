@@ -24,6 +24,7 @@ VARIANTS = [
     {"norm_first": False, "activation": "gelu"},
     {"norm": "rmsnorm", "ffn": "swiglu", "bias": False},
     {"num_kv_heads": 2, "tie": "none"},
+    {"dropout": 0.5, "attention_dropout": 0.5},
 ]
 
 
@@ -50,7 +51,8 @@ def test_the_model_stays_as_it_was(tiny):
     model = tiny().train()
     before = copy.deepcopy(model.state_dict())
     prepared = model.for_inference()
-    assert not prepared.training and not any(p.requires_grad for p in prepared.parameters())
+    assert not any(part.training for part in prepared.modules())
+    assert not any(p.requires_grad for p in prepared.parameters())
     assert model.training and all(p.requires_grad for p in model.parameters())
     assert type(model.encoder.layers[0].self_attn) is MultiHeadAttention
     assert model.state_dict().keys() == before.keys()

@@ -10,7 +10,18 @@ import torch
 from torch import nn
 
 from sublayer.errors import ConfigError
-from sublayer.nn import DecoderLayer, EncoderLayer, Int8Linear, MultiHeadAttention, PackedAttention
+from sublayer.nn import (
+    Decoder,
+    DecoderLayer,
+    Embeddings,
+    EncoderLayer,
+    Int8Linear,
+    MultiHeadAttention,
+    PackedAttention,
+    Sinusoidal,
+    Tabled,
+    stepped,
+)
 
 LARGE = 2**20  # weights
 
@@ -21,20 +32,25 @@ class ForInference(nn.Module):
     def for_inference(self, dtype: torch.dtype | None = None, quantize: Literal["int8"] | None = None) -> Self:
         """A copy in eval mode that only reads; the model itself stays as it is.
 
-        One product gives queries, keys and values, weights lie as a CPU multiplies a few rows fastest, and modules
-        call each other's `forward` directly, save those that have hooks. Its parameters have other names, so it
-        cannot be saved.
+        One product gives queries, keys and values, weights lie as a CPU multiplies a few rows fastest, decoder layers
+        write one token in a step of their own, sinusoids are looked up, and modules call each other's `forward`
+        directly, save those that have hooks. Its parameters have other names, so it cannot be saved.
 
         dtype     of the copy's floating-point weights, the model's own by default
         quantize  "int8": 8-bit weights for linear maps of at least 2^20 weights, on a CPU; see `Int8Linear`
         """
         if quantize not in (None, "int8"):
             raise ConfigError(f"quantize={quantize!r} is unknown. Write quantize='int8', or leave it out.")
-        prepared = copy.deepcopy(self).eval()
+        prepared = copy.deepcopy(self)
         for layer in prepared.modules():
             if type(layer) in (EncoderLayer, DecoderLayer) and type(layer.self_attn) is MultiHeadAttention:
                 layer.self_attn = PackedAttention(layer.self_attn)
-        prepared = prepared.to(dtype=dtype).requires_grad_(False)
+        for part in prepared.modules():
+            if type(part) is Decoder:
+                part.layers = nn.ModuleList(stepped(layer) for layer in part.layers)
+            elif isinstance(part, Embeddings) and isinstance(part.positions, Sinusoidal):
+                part.positions = Tabled(part.positions)
+        prepared = prepared.eval().to(dtype=dtype).requires_grad_(False)
         if quantize:
             _quantize(prepared)
         _lay_out(prepared)

@@ -1,6 +1,6 @@
 """The parts, to be read in this order: polarity, documents, mask, norm, dropout, connection, feedforward, kernel,
 local, cache, linear, attention, position, rope, bias, biased, embedding, layer, convolved, stack,
-disentangled, scaled, init, lora, packed, int8."""
+disentangled, scaled, init, lora, packed, stepped, int8."""
 
 from sublayer.nn.attention import MultiHeadAttention as MultiHeadAttention
 from sublayer.nn.bias import Alibi as Alibi
@@ -57,3 +57,6 @@ from sublayer.nn.rope import Llama3Rotary as Llama3Rotary
 from sublayer.nn.scaled import ScaledLinear as ScaledLinear
 from sublayer.nn.stack import Decoder as Decoder
 from sublayer.nn.stack import Encoder as Encoder
+from sublayer.nn.stepped import SteppedLayer as SteppedLayer
+from sublayer.nn.stepped import Tabled as Tabled
+from sublayer.nn.stepped import stepped as stepped

@@ -59,20 +59,19 @@ class Preallocated(_Held):
     room: KeyValue | None = None
 
     def __call__(self, project: Project) -> KeyValue:
-        new, start = project(), self.length
-        end = start + new.key.size(-2)
-        if self.room is None or end > self.room.key.size(-2):
-            self.room = KeyValue(*(_roomy(x, 2 * end + 14) for x in new))
-            if self.kv is not None:
-                self._write(self.kv, 0, start)
-        self._write(new, start, end)
-        self.kv = KeyValue(*(x[..., :end, :] for x in self.room))
-        return self.kv
+        return self.append(project())
 
-    def _write(self, new: KeyValue, start: int, end: int) -> None:
-        assert self.room is not None
-        for room, x in zip(self.room, new, strict=True):
-            room[..., start:end, :] = x
+    def append(self, new: KeyValue) -> KeyValue:
+        start = self.length
+        end = start + new.key.size(-2)
+        room = self.room
+        if room is None or end > room.key.size(-2):
+            self.room = room = KeyValue(*(_roomy(x, 2 * end + 14) for x in new))
+            if self.kv is not None:
+                _write(room, self.kv, 0)
+        _write(room, new, start)
+        self.kv = KeyValue(room.key.narrow(-2, 0, end), room.value.narrow(-2, 0, end))
+        return self.kv
 
     def select(self, rows: Tensor) -> None:
         if self.room is not None:
@@ -88,6 +87,12 @@ class Fixed(_Held):
         if self.kv is None:
             self.kv = project()
         return self.kv
+
+
+def _write(room: KeyValue, new: KeyValue, start: int) -> None:
+    length = new.key.size(-2)
+    room.key.narrow(-2, start, length).copy_(new.key)
+    room.value.narrow(-2, start, length).copy_(new.value)
 
 
 def _roomy(x: Tensor, length: int) -> Tensor:
