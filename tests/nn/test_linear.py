@@ -17,10 +17,11 @@ from sublayer.nn import (
     Running,
     elu_plus_one,
 )
-from sublayer.nn.linear import CHUNK
+from sublayer.nn.linear import BLOCK, CHUNK
 
 B, H, G = 2, 4, 2
 LENGTHS = [(1, 1), (40, 40), (CHUNK, CHUNK), (CHUNK + 1, CHUNK + 1), (300, 300), (1, 200), (150, 290), (150, 20)]
+LENGTHS += [(BLOCK + 1, BLOCK + 3)]
 
 
 def quadratic(q, k, v, mask, feature_map=elu_plus_one):

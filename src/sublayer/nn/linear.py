@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 
 import torch
 import torch.nn.functional as F
@@ -14,6 +15,9 @@ from sublayer.nn.mask import Mask
 
 CHUNK = 128
 """Queries between two looks at the running sum."""
+
+BLOCK = 1024
+"""Positions that are summed up at a time where none has to wait."""
 
 FeatureMap = Callable[[Tensor], Tensor]
 
@@ -55,30 +59,53 @@ class Linear:
     ) -> tuple[Tensor, Tensor]:
         """Output, and the sums over all keys so far (B, G, 1, features, d_v + 1); past: those over keys before k."""
         _refuse(mask, dropout)
-        queries, keys = q.size(-2), k.size(-2)
+        keep = None if mask is None or mask.keep is None else mask.keep[..., -k.size(-2) :].mT[:, :, None]
+        attend = self._causal if mask is not None and mask.causal else self._two_sided
         with torch.autocast(q.device.type, enabled=False):
-            wide = torch.promote_types(q.dtype, torch.float32)
-            query, key = self.feature_map(q.to(wide)), self.feature_map(k.to(wide))
-            value = F.pad(v.to(wide), (0, 1), value=1.0)  # the sum of its ones is what stands below the line
-            if mask is not None and mask.keep is not None:
-                key = key.masked_fill(~mask.keep[..., -keys:].mT, 0.0)
-            query, key, value = query.unflatten(1, (k.size(1), -1)), key[:, :, None], value[:, :, None]
-            if mask is None or not mask.causal:
-                sums = _plus(past, key, value)
-                output = query @ sums
-            else:
-                before = max(keys - queries, 0)
-                sums = _plus(past, key[..., :before, :], value[..., :before, :])
-                missing = max(queries - keys, 0)  # the first queries stand before the first key and see nothing
-                key, value = (F.pad(x[..., before:, :], (0, 0, missing, 0)) for x in (key, value))
-                output, sums = _running(query, key, value, sums)
-            above, below = output[..., :-1], output[..., -1:]
-            output = above / below.masked_fill(below == 0, 1.0)
-        return output.flatten(1, 2).to(v.dtype), sums
+            output, sums = attend(q.unflatten(1, (k.size(1), -1)), k[:, :, None], v[:, :, None], keep, past)
+        return output.flatten(1, 2), sums
+
+    def _two_sided(
+        self, q: Tensor, k: Tensor, v: Tensor, keep: Tensor | None, sums: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """A block at a time: what φ makes of one stays in the processor's cache."""
+        keeps = repeat(None) if keep is None else keep.split(BLOCK, -2)
+        for part in zip(k.split(BLOCK, -2), v.split(BLOCK, -2), keeps, strict=False):
+            sums = _plus(sums, *self._seen(*part))
+        assert sums is not None  # there is at least one part, if an empty one
+        outputs = [_ratio(self.feature_map(_wide(part)) @ sums).to(v.dtype) for part in q.split(BLOCK, -2)]
+        return torch.cat(outputs, -2), sums
+
+    def _causal(
+        self, q: Tensor, k: Tensor, v: Tensor, keep: Tensor | None, past: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        queries, keys = q.size(-2), k.size(-2)
+        query, (key, value) = self.feature_map(_wide(q)), self._seen(k, v, keep)
+        before = max(keys - queries, 0)
+        sums = _plus(past, key[..., :before, :], value[..., :before, :])
+        missing = max(queries - keys, 0)  # the first queries stand before the first key and see nothing
+        key, value = (F.pad(x[..., before:, :], (0, 0, missing, 0)) for x in (key, value))
+        output, sums = _running(query, key, value, sums)
+        return _ratio(output).to(v.dtype), sums
+
+    def _seen(self, k: Tensor, v: Tensor, keep: Tensor | None) -> tuple[Tensor, Tensor]:
+        """φ(k), and v with a one: the sum of the ones is what stands below the line."""
+        key = self.feature_map(_wide(k))
+        key = key if keep is None else key.masked_fill(~keep, 0.0)
+        return key, F.pad(_wide(v), (0, 1), value=1.0)
 
     def memory(self) -> Running:
         """What self-attention decodes with."""
         return Running(self)
+
+
+def _wide(x: Tensor) -> Tensor:
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def _ratio(output: Tensor) -> Tensor:
+    above, below = output[..., :-1], output[..., -1:]
+    return above / below.masked_fill(below == 0, 1.0)
 
 
 def _plus(sums: Tensor | None, key: Tensor, value: Tensor) -> Tensor:
