@@ -59,18 +59,18 @@ class SteppedLayer(DecoderLayer):
 
     def _write(self, x: Tensor, mask: Mask | None, cache: Any) -> Tensor:
         """Self-attention of (N, D)."""
-        attn, memory = self.self_attn, cache.self_attn
+        attn, memory, n = self.self_attn, cache.self_attn, x.size(0)
         q, k, v = attn.in_proj(x).split_with_sizes(attn.widths, 1)
-        q, k, v = q.view(len(x), -1, 1, attn.d_k), k.view(len(x), -1, 1, attn.d_k), v.view(len(x), -1, 1, attn.d_v)
+        q, k, v = q.view(n, -1, 1, attn.d_k), k.view(n, -1, 1, attn.d_k), v.view(n, -1, 1, attn.d_v)
         if attn.rotate is not None:
             q, k = attn.rotate(q, memory.length), attn.rotate(k, memory.length)
-        return _attend(attn, q, memory.append(KeyValue(k, v)), mask, len(x))
+        return _attend(attn, q, memory.append(KeyValue(k, v)), mask, n)
 
     def _read(self, x: Tensor, mask: Mask | None, cache: Any) -> Tensor:
         """Cross-attention of (N, D). Rows that read the same memory ask it together."""
         attn = self.cross_attn
         q = attn.q_proj(x).view(-1, cache.readers, attn.num_heads, attn.d_k).transpose(1, 2)
-        return _attend(attn, q, cache.cross_attn.kv, mask, len(x))
+        return _attend(attn, q, cache.cross_attn.kv, mask, x.size(0))
 
 
 def stepped(layer: nn.Module) -> nn.Module:
@@ -101,7 +101,7 @@ class Tabled(nn.Module):
 
     def forward(self, index: Tensor, end: int) -> Tensor:
         table = self.table  # another thread may exchange it
-        if end > len(table) or index.device != table.device:
+        if end > table.size(0) or index.device != table.device:
             self.table = table = self.position(torch.arange(2 * end, device=index.device), 2 * end)
         return F.embedding(index, table)
 
