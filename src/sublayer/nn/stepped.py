@@ -60,10 +60,12 @@ class SteppedLayer(DecoderLayer):
     def _write(self, x: Tensor, mask: Mask | None, cache: Any) -> Tensor:
         """Self-attention of (N, D)."""
         attn, memory, n = self.self_attn, cache.self_attn, x.size(0)
-        q, k, v = attn.in_proj(x).split_with_sizes(attn.widths, 1)
-        q, k, v = q.view(n, -1, 1, attn.d_k), k.view(n, -1, 1, attn.d_k), v.view(n, -1, 1, attn.d_v)
+        query, key, value = attn.widths
+        heads, v = attn.in_proj(x).split_with_sizes((query + key, value), 1)
+        heads, v = heads.view(n, -1, 1, attn.d_k), v.view(n, -1, 1, attn.d_v)
         if attn.rotate is not None:
-            q, k = attn.rotate(q, memory.length), attn.rotate(k, memory.length)
+            heads = attn.rotate(heads, memory.length)
+        q, k = heads.split_with_sizes((attn.num_heads, attn.num_kv_heads), 1)
         return _attend(attn, q, memory.append(KeyValue(k, v)), mask, n)
 
     def _read(self, x: Tensor, mask: Mask | None, cache: Any) -> Tensor:
