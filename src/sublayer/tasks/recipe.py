@@ -14,6 +14,7 @@ from sublayer.models.config import ModelConfig
 from sublayer.tasks import sections
 from sublayer.tasks.search import Search
 from sublayer.tasks.sections import AnyModel, AnyRecipe, Section, Side
+from sublayer.tasks.taught import Taught
 
 
 def _listed(value: object) -> object:
@@ -75,10 +76,10 @@ class Text(Section):
     shared: bool = Field(False, description="one vocabulary for both sides, made by `source`")
 
 
-class Train(sections.Train):
+class Train(Taught):
     """Training. Times are in updates."""
 
-    of_batches: ClassVar[tuple[str, ...]] = (*sections.Train.of_batches, "noise")
+    of_batches: ClassVar[tuple[str, ...]] = (*Taught.of_batches, "noise")
 
     stretch_positions: float = Field(
         0.0, ge=0, description="multiply positions by 1 to 1 + this, drawn a batch, to read longer texts than trained"

@@ -29,7 +29,8 @@ from sublayer.tasks.search import Search, read_search
 from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, fill_in
 from sublayer.tasks.starting import published_pair
-from sublayer.tasks.teaching import sizes, translation_loss
+from sublayer.tasks.teachers import taught
+from sublayer.tasks.teaching import logits_and_labels, sizes, translation_loss
 from sublayer.tasks.translate import Translate
 from sublayer.text import Tokenizer, load_side
 from sublayer.train.loss import Loss
@@ -79,7 +80,8 @@ class Translating(Job):
         return _Pairs(task, examples, train)
 
     def loss(self, task: Translate, train: Train) -> Callable[[Any, Any], Loss]:
-        loss = partial(translation_loss, smoothing=train.label_smoothing, chunk=train.loss_chunk)
+        usual = partial(translation_loss, smoothing=train.label_smoothing, chunk=train.loss_chunk)
+        loss = taught(usual, logits_and_labels, task, train, train.label_smoothing)
         return Stretched(loss, train.stretch_positions) if train.stretch_positions else loss
 
     def validate(self, task: Translate, items: Sequence[Pair], recipe: Recipe, out: Path) -> dict[str, float]:
