@@ -15,6 +15,8 @@ POWERS = [
     {"loss_chunk": 7},
     {"optimizer": "adafactor", "learning_rate": 0.05},
     {"optimizer": "muon"},
+    {"r_drop": 1.0},
+    {"teacher": {"run": "teacher", "temperature": 2.0}},
 ]
 
 
@@ -31,7 +33,10 @@ class Dies(Heard):
 
 
 @pytest.mark.parametrize("power", POWERS, ids=lambda power: "-".join(map(str, power)))
-def test_it_trains_and_goes_on_to_the_bit(tmp_path, files, power):
+def test_it_trains_and_goes_on_to_the_bit(tmp_path, files, power, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if "teacher" in power:
+        fit(tiny_recipe(*files, model=dict(d_model=8)), tmp_path / "teacher", Heard())
     recipe = tiny_recipe(*files, steps=8, **power)
     heard = Heard()
     fit(recipe, tmp_path / "whole", heard)

@@ -1,12 +1,20 @@
 import json
+from dataclasses import replace
+from zlib import crc32
 
 import pytest
 from tests.runs import Heard, tiny_recipe, words, write_pairs
 
+from sublayer.data import Corpus, Pair
+from sublayer.data.conll import Sentence
+from sublayer.data.questions import Question, Stretch
+from sublayer.data.rows import Row
+from sublayer.data.text import Line
 from sublayer.errors import CheckpointError, ConfigError
 from sublayer.tasks.fit import fit
 from sublayer.tasks.recipe import Noise
 from sublayer.tasks.recipe_file import make_recipe, read_recipe, write_recipe
+from sublayer.tasks.resuming import _digest
 
 WORDS = words()
 AS_IT_IS = make_recipe({}, origin="a test")
@@ -88,6 +96,24 @@ def test_what_has_changed_stops_a_resumed_run_or_sends_it_to_the_next_epoch(tmp_
     assert f"Going on with epoch 1, since this has changed:\n  - {said}" in heard.messages
     assert [(step.step, step.epoch) for step in heard.steps][:2] == [(9, 1), (10, 1)]
     assert "Going on" not in " ".join(resumed(run).messages)  # what there is now is what the run is made of
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [Pair("a", "b'\n", 1), Pair("c", "ä", 7)],
+        [Row(("a", "b"), 4)],
+        [Question("who?", "Eve", (Stretch(0, 3),), 3)],
+        [Sentence(("a",), ("O",), 2)],
+        [Line("a text", 0, 5)],
+        [],
+    ],
+    ids=lambda items: type(items[0]).__name__ if items else "none",
+)
+def test_a_file_is_known_by_what_its_examples_say_and_not_by_their_lines(items):
+    said = b"".join(repr(replace(item, line=0)).encode() for item in items)
+    assert _digest(Corpus("a file", items)) == crc32(said)
+    assert _digest(Corpus("another", [replace(item, line=item.line + 1) for item in items])) == crc32(said)
 
 
 def test_without_a_change_the_next_epoch_waits_its_turn(run):

@@ -1,4 +1,4 @@
-"""A save that fails or dies at any write, rename or fsync leaves a checkpoint that loads."""
+"""A save that fails or dies at any write, rename, removal or fsync leaves a checkpoint that loads."""
 
 import errno
 import hashlib
@@ -13,6 +13,7 @@ from tests.train.test_state import trained
 
 from sublayer.errors import CheckpointError
 from sublayer.models import store
+from sublayer.models.files import sweep
 from sublayer.train.intact import damage, seal
 from sublayer.train.state import Position, checkpoints, restore, rotate, save
 
@@ -52,13 +53,7 @@ class Disk:
                         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
     def patch(self, patch):
-        fsync, replace, save_file, write_text, mkdir = (
-            os.fsync,
-            os.replace,
-            store.save_file,
-            Path.write_text,
-            Path.mkdir,
-        )
+        fsync = os.fsync
 
         def synced(handle):
             self.asked()
@@ -73,10 +68,11 @@ class Disk:
             return called
 
         patch.setattr(os, "fsync", synced)
-        patch.setattr(os, "replace", before(replace))
-        patch.setattr(store, "save_file", before(save_file))
-        patch.setattr(Path, "write_text", before(write_text))
-        patch.setattr(Path, "mkdir", before(mkdir))
+        asked = [(os, "replace"), (store, "save_file"), (Path, "write_text"), (Path, "mkdir")]
+        if self.how == "power":  # a full disk takes removals
+            asked += [(os, "unlink"), (os, "rmdir")]
+        for place, name in asked:
+            patch.setattr(place, name, before(getattr(place, name)))
 
 
 def again(folder, model, steps):
@@ -85,8 +81,8 @@ def again(folder, model, steps):
     rotate(folder, 1)
 
 
-def calls(folder, monkeypatch):
-    disk = Disk(folder)
+def calls(folder, monkeypatch, how):
+    disk = Disk(folder, how=how)
     with disk.in_use(monkeypatch):
         again(folder, *trained())
     return disk.calls
@@ -95,7 +91,7 @@ def calls(folder, monkeypatch):
 @pytest.mark.parametrize("how", ["power", "full"])
 def test_at_each_of_them(tmp_path, monkeypatch, how):
     save(tmp_path / "count", *trained(), Position(step=1))
-    number = calls(tmp_path / "count", monkeypatch)
+    number = calls(tmp_path / "count", monkeypatch, how)
     assert number > 15
     for fails in range(1, number + 1):
         folder = tmp_path / f"{how}{fails}"
@@ -114,8 +110,27 @@ def test_at_each_of_them(tmp_path, monkeypatch, how):
         at = restore(sound[-1], model, steps)
         expected = {1: old, 2: new}[at.step][0]
         assert all(torch.equal(a, b) for a, b in zip(model.parameters(), expected.parameters(), strict=True))
+        sweep(folder)  # as a run that goes on does
         again(folder, *new)  # and the next save is as any other
         assert [found.name for found in folder.iterdir()] == ["step-00000002"]
+
+
+@pytest.mark.parametrize("how", ["power", "full"])
+def test_the_best_weights_are_the_older_ones_or_the_new(tmp_path, monkeypatch, how):
+    path, fails, done = tmp_path / "model.safetensors", 0, False
+    old, new = ({"w": torch.full((64,), value)} for value in (1.0, 2.0))
+    while not done:
+        store.save_tensors(old, path)
+        fails += 1
+        disk = Disk(tmp_path, fails, how)
+        with disk.in_use(monkeypatch):
+            try:
+                store.save_tensors(new, path)
+            except CheckpointError as error:
+                assert how == "full" and "No space left on device" in str(error)
+        done = disk.calls < fails
+        assert store.load_tensors(path)["w"][0] in ((2.0,) if done else (1.0, 2.0))
+    assert fails > 4
 
 
 def test_a_full_disk_is_told_with_what_is_there(tmp_path, monkeypatch):

@@ -60,6 +60,11 @@ def test_so_they_do_with_layers_computed_again_a_loss_in_chunks_and_a_moving_mea
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_two_passes_a_batch_cost_what_one_does_where_nothing_is_dropped(found, engine):
+    assert found[f"{engine}-twice"] == pytest.approx(found["alone"], abs=1e-5)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_in_bf16_the_losses_agree_to_its_eight_bits(found, engine):
     assert found[f"{engine}-bf16"] == pytest.approx(found["alone-bf16"], rel=0.02)
     assert found[f"{engine}-bf16"] != found[f"{engine}-fp32"]

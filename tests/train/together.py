@@ -13,8 +13,9 @@ import torch
 from sublayer.data.batch import PairBatch
 from sublayer.models import ModelConfig
 from sublayer.models.build import build
-from sublayer.tasks.teaching import translation_loss
+from sublayer.tasks.teaching import logits_and_labels, translation_loss
 from sublayer.train.around import Bfloat16, Recomputed
+from sublayer.train.compared import Twice
 from sublayer.train.moving import Average, Moving
 from sublayer.train.optim import optimizer
 from sublayer.train.plan import Limits
@@ -58,6 +59,7 @@ def model():
 LOSSES = {
     "fp32": partial(translation_loss, smoothing=0.1),
     "bf16": Bfloat16(partial(translation_loss, smoothing=0.1), "cpu"),
+    "twice": Twice(logits_and_labels, 2.0, 0.1),
     "saving": Recomputed(partial(translation_loss, smoothing=0.1, chunk=5)),
 }
 

@@ -7,6 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from sublayer.data import Corpus
 from sublayer.data.rows import Row, read_rows
 from sublayer.data.texts import TextBatch
@@ -19,6 +22,7 @@ from sublayer.tasks.folder import write_sample
 from sublayer.tasks.label_recipes import ClassifyRecipe, LabelTrain
 from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, filled
+from sublayer.tasks.teachers import taught
 from sublayer.tasks.text_sizes import few_texts, text_model, tuned_texts, words_kind
 from sublayer.tasks.texts import Drawn, empty_body, start, vocabulary_of
 from sublayer.text import load_vocabulary
@@ -85,7 +89,11 @@ class Classifying(Job):
             texts, labels = batch
             return task.cost(model(*texts.inputs), labels, train.label_smoothing)
 
-        return loss
+        def scores(model: EncoderWithHead, batch: Batch) -> tuple[Tensor, Tensor]:
+            texts, labels = batch
+            return model(*texts.inputs), torch.tensor([one for (one,) in labels], device=task.device)
+
+        return taught(loss, scores, task, train, train.label_smoothing)
 
     def validate(self, task: Classify, items: Sequence[Row], recipe: Any, out: Path) -> dict[str, float]:
         """samples/valid.tsv: text, answer, label."""

@@ -138,6 +138,10 @@ class Complete(Task):
         states = model.states(windows[:, :-1])
         return output_loss(model.project, states.flatten(0, 1), windows[:, 1:].flatten(), smoothing, chunk)
 
+    def logits_and_labels(self, model: CausalLM, windows: Tensor) -> tuple[Tensor, Tensor]:
+        """Of the same tokens: (rows · T, V) and (rows · T,)."""
+        return model.project(model.states(windows[:, :-1]).flatten(0, 1)), windows[:, 1:].flatten()
+
     @torch.inference_mode()
     def evaluate(self, items: Sequence[Line], metrics: Sequence[str], *, bootstrap: int = 0) -> list[Score]:
         """Every token but the first is predicted once, in windows that lie end to end: from `context` / 2 tokens on

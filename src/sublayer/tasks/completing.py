@@ -25,6 +25,7 @@ from sublayer.tasks.search import read_search
 from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import TUNED, Choices, filled
 from sublayer.tasks.starting import published_writer
+from sublayer.tasks.teachers import taught
 from sublayer.text import load_side
 from sublayer.train.loss import Loss
 
@@ -77,7 +78,8 @@ class Completing(Job):
         return _Windows(task, examples, train)
 
     def loss(self, task: Complete, train: CompleteTrain) -> Callable[[Any, Any], Loss]:
-        return partial(task.cost, smoothing=train.label_smoothing, chunk=train.loss_chunk)
+        usual = partial(task.cost, smoothing=train.label_smoothing, chunk=train.loss_chunk)
+        return taught(usual, task.logits_and_labels, task, train, train.label_smoothing)
 
     def validate(self, task: Complete, items: Sequence[Line], recipe: Any, out: Path) -> dict[str, float]:
         """samples/valid.txt: how the model would begin a text."""

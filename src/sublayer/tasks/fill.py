@@ -173,11 +173,15 @@ class Fill(TextTask):
         return [*before, *corrupted, *behind], [len(before) + i for i in places], [ids[i] for i in places]
 
     def cost(self, model: EncoderWithHead, texts: Sequence[Blanked]) -> Loss:
+        return cross_entropy(*self.logits_and_labels(model, texts))
+
+    def logits_and_labels(self, model: EncoderWithHead, texts: Sequence[Blanked]) -> tuple[Tensor, Tensor]:
+        """(N, V) for the N tokens that are left out, and what stood there (N,)."""
         logits = model(
             *self.batch([ids for ids, _, _ in texts]).inputs, places=self.places([(ids, at) for ids, at, _ in texts])
         )
         right = torch.tensor([id for *_, tokens in texts for id in tokens], device=logits.device)
-        return cross_entropy(logits, right)
+        return logits, right
 
     def evaluate(self, items: Sequence[Line], metrics: Sequence[str], *, bootstrap: int = 0) -> list[Score]:
         """`accuracy`, `loss` and `perplexity` of tokens that are left out at random, always the same ones;

@@ -22,6 +22,7 @@ from sublayer.tasks.recipes import FillRecipe, FillTrain
 from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, filled
 from sublayer.tasks.starting import with_head
+from sublayer.tasks.teachers import taught
 from sublayer.tasks.texts import Drawn
 from sublayer.text import NGrams, load_vocabulary
 from sublayer.train.loss import Loss
@@ -81,7 +82,7 @@ class Filling(Job):
         return _Masked(task, examples, train)
 
     def loss(self, task: Fill, train: FillTrain) -> Callable[[Any, Any], Loss]:
-        return task.cost
+        return taught(task.cost, task.logits_and_labels, task, train, train.label_smoothing)
 
     def validate(self, task: Fill, items: Sequence[Line], recipe: Any, out: Path) -> dict[str, float]:
         """samples/valid.tsv: the first lines with their first word left out, and filled."""

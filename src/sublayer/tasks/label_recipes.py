@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sublayer.evaluate import LABEL_METRICS, LOSS, TAG_METRICS, Metric
 from sublayer.tasks import sections
 from sublayer.tasks.sections import AnyModel, AnyRecipe, Columns, OneFile, Section, Words
+from sublayer.tasks.taught import Taught
 
 
 class LabelledData(sections.Data):
@@ -32,7 +33,7 @@ class Head(Section):
     )
 
 
-class LabelTrain(sections.Train):
+class LabelTrain(Taught):
     measures: ClassVar[Mapping[str, Metric]] = {"loss": LOSS, **LABEL_METRICS}
     always: ClassVar[tuple[str, ...]] = ("loss",)
 
@@ -53,6 +54,12 @@ class ClassifyRecipe(AnyRecipe):
     head: Head = Head()
     train: LabelTrain | None = None
 
+    @model_validator(mode="after")
+    def _one_label(self) -> ClassifyRecipe:
+        if self.labels.several and self.train is not None and (self.train.teacher is not None or self.train.r_drop):
+            raise ValueError("train.teacher and train.r_drop are for one label a text: leave labels.several out")
+        return self
+
 
 class TaggedData(sections.Data):
     """Where the sentences are: a file (also .gz) of word and tag a line, a blank line between sentences."""
@@ -62,7 +69,7 @@ class TaggedData(sections.Data):
     columns: tuple[int, int] | None = Field(None, description="columns of word and tag, from 1")
 
 
-class TagTrain(sections.Train):
+class TagTrain(Taught):
     measures: ClassVar[Mapping[str, Metric]] = {"loss": LOSS, **TAG_METRICS}
     always: ClassVar[tuple[str, ...]] = ("loss",)
 

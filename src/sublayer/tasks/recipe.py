@@ -14,6 +14,7 @@ from sublayer.models.config import ModelConfig
 from sublayer.tasks import sections
 from sublayer.tasks.search import Search
 from sublayer.tasks.sections import AnyModel, AnyRecipe, Section, Side
+from sublayer.tasks.taught import Taught
 
 
 def _listed(value: object) -> object:
@@ -69,21 +70,30 @@ class Noise(Section):
     mix: int = Field(0, ge=0, description="how many places a token moves at most")
 
 
+class Subwords(Section):
+    """Other ways to cut the texts that are learned from into tokens, anew in each epoch."""
+
+    dropout: float = Field(0.0, ge=0, lt=1, description="of kind bpe: chance of a merge to be left out")
+    alpha: float = Field(0.0, ge=0, description="of kind unigram: a cut is drawn as likely as p^alpha; 0: the best one")
+    sides: Literal["source", "target", "both"] = "both"
+
+
 class Text(Section):
     source: Side = Side()
     target: Side = Side()
     shared: bool = Field(False, description="one vocabulary for both sides, made by `source`")
 
 
-class Train(sections.Train):
+class Train(Taught):
     """Training. Times are in updates."""
 
-    of_batches: ClassVar[tuple[str, ...]] = (*sections.Train.of_batches, "noise")
+    of_batches: ClassVar[tuple[str, ...]] = (*Taught.of_batches, "noise", "subwords")
 
     stretch_positions: float = Field(
         0.0, ge=0, description="multiply positions by 1 to 1 + this, drawn a batch, to read longer texts than trained"
     )
     noise: Noise = Noise()
+    subwords: Subwords = Subwords()
     validate_pairs: int = Field(500, ge=0, description="how many pairs are decoded at a validation; 0: all")
 
 

@@ -18,6 +18,7 @@ from sublayer.tasks.pair_recipes import AnswerRecipe, EmbedRecipe
 from sublayer.tasks.recipe import Recipe
 from sublayer.tasks.search import Search
 from sublayer.tasks.sections import AnyModel, AnyRecipe, listed
+from sublayer.tasks.taught import Taught
 
 Files = Annotated[list[str], Field(min_length=1), BeforeValidator(listed)]
 
@@ -41,7 +42,7 @@ class Guessed(sections.Side):
     kind: Literal["auto", "char", "word", "split", "bpe", "unigram", "wordpiece"] = "auto"
 
 
-class CompleteTrain(sections.Train):
+class CompleteTrain(Taught):
     measures: ClassVar[Mapping[str, Metric]] = TEXT_METRICS
     always: ClassVar[tuple[str, ...]] = tuple(TEXT_METRICS)
     of_batches: ClassVar[tuple[str, ...]] = ("batch_tokens", "seed", "context")
@@ -65,7 +66,7 @@ class CompleteRecipe(AnyRecipe):
     search: Search = Search(temperature=0.8, max_ratio=0.0, max_extra=200)
 
 
-class FillTrain(sections.Train):
+class FillTrain(Taught):
     measures: ClassVar[Mapping[str, Metric]] = FILL_METRICS
     always: ClassVar[tuple[str, ...]] = ("accuracy", "loss", "perplexity")
 

@@ -24,6 +24,7 @@ from sublayer.tasks.prepare import tokenizer_of
 from sublayer.tasks.sections import Published, Words
 from sublayer.tasks.sizes import Choices, filled
 from sublayer.tasks.tag import Tag, Window
+from sublayer.tasks.teachers import taught
 from sublayer.tasks.text_sizes import few_texts, text_model, tuned_texts
 from sublayer.tasks.texts import Drawn, Vocabulary, empty_body, start
 from sublayer.text import NGrams, load_vocabulary
@@ -98,11 +99,14 @@ class Tagging(Job):
         return Drawn([len(window.ids) for window, _ in examples], make, train)
 
     def loss(self, task: Tag, train: TagTrain) -> Callable[[Any, Any], Loss]:
-        def loss(model: EncoderWithHead, batch: Batch) -> Loss:
+        def scores(model: EncoderWithHead, batch: Batch) -> tuple[Tensor, Tensor]:
             texts, places, right = batch
-            return cross_entropy(model(*texts.inputs)[places], right, train.label_smoothing)
+            return model(*texts.inputs)[places], right
 
-        return loss
+        def loss(model: EncoderWithHead, batch: Batch) -> Loss:
+            return cross_entropy(*scores(model, batch), train.label_smoothing)
+
+        return taught(loss, scores, task, train, train.label_smoothing)
 
     def validate(self, task: Tag, items: Sequence[Sentence], recipe: Any, out: Path) -> dict[str, float]:
         """samples/valid.tsv: word, answer, right tag, with empty lines between sentences."""

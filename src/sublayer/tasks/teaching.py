@@ -44,6 +44,11 @@ def logits(model: EncoderDecoder, batch: PairBatch | PackedPairs) -> Tensor:
     return model.project(target_states(model, batch))
 
 
+def logits_and_labels(model: EncoderDecoder, batch: PairBatch | PackedPairs) -> tuple[Tensor, Tensor]:
+    """(N, V) for the N real target positions, and the tokens (N,) that are right there."""
+    return logits(model, batch), batch.labels
+
+
 def target_states(model: EncoderDecoder, batch: PairBatch | PackedPairs) -> Tensor:
     """(N, D): what the output map reads."""
     if isinstance(batch, PackedPairs):

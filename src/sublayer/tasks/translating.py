@@ -29,7 +29,9 @@ from sublayer.tasks.search import Search, read_search
 from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, fill_in
 from sublayer.tasks.starting import published_pair
-from sublayer.tasks.teaching import sizes, translation_loss
+from sublayer.tasks.subwords import Recuts
+from sublayer.tasks.teachers import taught
+from sublayer.tasks.teaching import logits_and_labels, sizes, translation_loss
 from sublayer.tasks.translate import Translate
 from sublayer.text import Tokenizer, load_side
 from sublayer.train.loss import Loss
@@ -57,6 +59,7 @@ class Translating(Job):
             assert isinstance(published, EncoderDecoder)
             return Translate(published, config, reads, writes, recipe.search)
         source, target = _tokenizers(recipe, items)
+        Recuts(recipe.train.subwords, source, target)  # says what cannot be before anything is written
         vocabularies = {"source_vocab": source.vocab_size, "target_vocab": target.vocab_size}
         features = {"first_feature": source.first_feature}
         config = ModelConfig.read(recipe.model.model_dump() | vocabularies | features)
@@ -79,7 +82,8 @@ class Translating(Job):
         return _Pairs(task, examples, train)
 
     def loss(self, task: Translate, train: Train) -> Callable[[Any, Any], Loss]:
-        loss = partial(translation_loss, smoothing=train.label_smoothing, chunk=train.loss_chunk)
+        usual = partial(translation_loss, smoothing=train.label_smoothing, chunk=train.loss_chunk)
+        loss = taught(usual, logits_and_labels, task, train, train.label_smoothing)
         return Stretched(loss, train.stretch_positions) if train.stretch_positions else loss
 
     def validate(self, task: Translate, items: Sequence[Pair], recipe: Recipe, out: Path) -> dict[str, float]:
@@ -100,11 +104,13 @@ class Translating(Job):
 
 
 class _Pairs:
-    """The training pairs as the trainer sees them. The noise is a pure function of (seed, epoch, pairs)."""
+    """The training pairs as the trainer sees them. What chance does to them is a pure function of (seed, epoch, pairs).
+    Batches are made by the lengths of the texts as they are cut without chance."""
 
     def __init__(self, task: Translate, examples: Sequence[Example], train: Train) -> None:
         self.task, self.examples, self.seed = task, examples, train.seed
         self.noise = Noise(**train.noise.model_dump())
+        self.recuts = Recuts(train.subwords, task.source, task.target, task.limit)
         draw = examples.draw if isinstance(examples, Joined) else None
         self.tokens = TokenBatches(sizes(examples), train.batch_tokens, seed=train.seed, draw=draw)
 
@@ -114,8 +120,11 @@ class _Pairs:
     def make(self, drawn: tuple[int, list[int]]) -> PairBatch | PackedPairs:
         epoch, rows = drawn
         examples = [self.examples[row] for row in rows]
+        random = np.random.default_rng([self.seed, epoch, *rows])
+        if self.recuts:
+            examples = [self.recuts(example, random.random) for example in examples]
         if self.noise != Noise():
-            random, unknown = np.random.default_rng([self.seed, epoch, *rows]), self.task.source.unk
+            unknown = self.task.source.unk
             examples = [(self.noise(source, unknown, random), target) for source, target in examples]
         return pack(self.task, examples) if packs(self.task, examples) else self.task.batch(examples)
 
