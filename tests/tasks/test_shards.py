@@ -1,8 +1,10 @@
 import json
+from functools import partial
 
 import pytest
 from tests.runs import command, reverse_run
 
+from sublayer.data import read_lines
 from sublayer.errors import ConfigError, DataError
 from sublayer.tasks import shards
 from sublayer.tasks.shards import Output, Shard
@@ -16,7 +18,7 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("of", [1, 2, 3, 7, 10, 12])
 def test_the_parts_are_the_file_in_its_order(file, of):
-    parts = [Shard(number, of).lines(file) for number in range(1, of + 1)]
+    parts = [Shard(number, of).cut(partial(read_lines, file)) for number in range(1, of + 1)]
     lines = [list(part) for _, part in parts]
     assert [line for part in lines for line in part] == [str(n) for n in range(10)]
     assert max(map(len, lines)) - min(map(len, lines)) <= 1

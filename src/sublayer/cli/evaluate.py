@@ -1,7 +1,9 @@
 """sublayer evaluate"""
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +22,7 @@ from sublayer.cli.options import (
     recipe_in,
     set_search,
 )
+from sublayer.cli.parts import Into, Part, into, pairs_of
 
 if TYPE_CHECKING:
     from sublayer.evaluate import Score
@@ -36,17 +39,31 @@ def evaluate(
     int8: Int8 = False,
     skip_bad: SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="all scores as one object")] = False,
+    shard: Part = None,
+    out: Into = None,
+    answers: Annotated[
+        Path | None, typer.Option(help="all that --out wrote for the parts of the file: scores of the whole")
+    ] = None,
     trust_code: TrustCode = False,
 ) -> None:
     """Scores of the answers against the targets, with counts, signatures and intervals."""
+    from sublayer.tasks.judging import evidence, joined
+
+    _possible({"--shard": shard, "--out": out, "--answers": answers, "--int8": int8})
     task = loaded(run, others, trust_code)
-    only_translate(task, {"--int8": int8})
-    examples = examples_of(run, file, skip_bad)
+    only_translate(task, {"--int8": int8, "--out": out, "--answers": answers})
     set_search(task, beam, settings=set)
     if not metric:
         train = recipe_in(run).train
         metric = list(dict.fromkeys([*(train.validate_metrics if train else ()), *task.metrics]))
-    scores = task.for_inference().evaluate(examples.items, metric, bootstrap=bootstrap)
+    if out is not None:
+        first, lines = pairs_of(run, file, skip_bad, shard)
+        return into(out, file, lines, partial(evidence, task.for_inference(), metric), first)
+    examples = examples_of(run, file, skip_bad)
+    if answers is not None:
+        scores = joined(answers, examples.items, metric, task.target.kind, bootstrap)
+    else:
+        scores = task.for_inference().evaluate(examples.items, metric, bootstrap=bootstrap)
     if int8:
         small = task.for_inference(quantize="int8").evaluate(examples.items, metric, bootstrap=bootstrap)
         _print_both(scores, small, as_json)
@@ -55,6 +72,16 @@ def evaluate(
     else:
         for found in scores:
             print(found)
+
+
+def _possible(on: dict[str, Any]) -> None:
+    from sublayer.errors import ConfigError
+
+    for option, others in (("--answers", ("--shard", "--out", "--int8")), ("--int8", ("--shard", "--out"))):
+        if on[option] and (wrong := [name for name in others if on[name]]):
+            raise ConfigError(f"{option} does not go together with {', '.join(wrong)}: leave one or the other out.")
+    if on["--shard"] and not on["--out"]:
+        raise ConfigError("--shard finds what the scores need of a part: say where to, with --out.")
 
 
 def _print_both(scores: "list[Score]", small: "list[Score]", as_json: bool) -> None:

@@ -48,15 +48,26 @@ def loaded(run: Path, others: list[Path] | None, trust_code: bool) -> Any:
 def examples_of(run: Path, files: list[Path], skip_bad: bool) -> "Corpus[Any]":
     """The examples, read as the run's own, with a line on stderr for the file and for each that is left out."""
     from sublayer.tasks.jobs import job_of
+
+    recipe, names = named(run, files)
+    examples = job_of(recipe.task).read(names, recipe, skip_bad=skip_bad)
+    tell_left_out(examples)
+    return examples
+
+
+def named(run: Path, files: list[Path]) -> tuple[Any, list[str]]:
+    """The run's recipe and the names of the files. ConfigError where they are not so many as in training."""
     from sublayer.tasks.recipe_file import make_recipe
 
     recipe, names = recipe_in(run), [str(file) for file in files]
-    make_recipe({"task": recipe.task, "data": {"train": names}}, origin="the files")  # so many as in training
-    examples = job_of(recipe.task).read(names, recipe, skip_bad=skip_bad)
+    make_recipe({"task": recipe.task, "data": {"train": names}}, origin="the files")
+    return recipe, names
+
+
+def tell_left_out(examples: "Corpus[Any]") -> None:
     typer.echo(examples.summary(), err=True)
     for line, reason in examples.skipped:
         typer.echo(f"  line {line}: {reason}", err=True)
-    return examples
 
 
 def translator(task: "Task", *asked: str) -> "Translate":

@@ -22,6 +22,7 @@ from sublayer.cli.options import (
     only_translate,
     set_search,
 )
+from sublayer.cli.parts import Into, Part, into
 from sublayer.cli.vectors import Cut, Npy, SearchedFile, only_embed, vectors_of
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ OF_TRANSLATE = ("--alignments", "--alternatives", "--stream", "--engine", "--int
 Alternatives = Annotated[
     int | None, typer.Option(min=1, help="so many tokens after search.prefix: number, probability, token, text")
 ]
-Part = Annotated[str | None, typer.Option(help="i/n: of n parts of the file the i-th", show_default=False)]
-Into = Annotated[Path | None, typer.Option(help="a file for the answers; stopped, the same command goes on")]
 
 
 def predict(
@@ -87,7 +86,8 @@ def predict(
     with _sharing(task, workers, partial(_in_worker, run, trust_code, ready)):
         write = _writer(task, alignments, workers, vectors_of(task, nearest, cut, npy))
         if out is not None:
-            return _into(out, file, lines, how, write)
+            assert file is not None
+            return into(out, [file], lines, lambda some, first: write(some, replace(how, first=first)), how.first)
         shown = stream or alternatives
         told = _shown(task, lines, alternatives, as_json) if shown else write(lines, how, window=1 if typed else 1024)
         for text in told:
@@ -116,19 +116,8 @@ def _lines(how: "Written", file: Path | None, shard: str | None) -> "tuple[Writt
 
     if file is None:
         return how, read_lines(sys.stdin.buffer)
-    first, lines = Shard.read(shard or "1/1").lines(file)
+    first, lines = Shard.read(shard or "1/1").cut(partial(read_lines, file))
     return replace(how, first=first), lines
-
-
-def _into(out: Path, file: Path | None, lines: Iterator[str], how: "Written", write: Callable[..., Any]) -> None:
-    """To a file that is there when it is whole; a process that was stopped goes on."""
-    from sublayer.tasks.shards import Output
-
-    apart = {"--out", "--workers"}  # the answers do not depend on them
-    words = sys.argv[1:]
-    asked = [word for i, word in enumerate(words) if not {word.partition("=")[0], *words[max(0, i - 1) : i]} & apart]
-    about = {"asked": asked, "bytes": 0 if file is None else file.stat().st_size}
-    Output(out, about).write(lines, lambda some, first: write(some, replace(how, first=first)), how.first)
 
 
 def _ready(task: Any, *, run: Path, engine: str, int8: bool, scored: bool) -> Any:

@@ -12,17 +12,17 @@ from typing import NamedTuple
 import torch
 
 from sublayer.data.bucket import TokenBatches
-from sublayer.data.examples import Pair, group
+from sublayer.data.examples import Pair
 from sublayer.errors import DataError
-from sublayer.evaluate import Score, evaluate_texts
+from sublayer.evaluate import Score
 from sublayer.generate import Decoding, Ensemble, ForcedPrefix, Guided, Hypothesis, alternatives
 from sublayer.tasks.base import Alternative, Prediction, Written
 from sublayer.tasks.given import BATCH_TOKENS, WINDOW, Given, Source, longest
+from sublayer.tasks.judging import Likely, judged
 from sublayer.tasks.reading import predictions
 from sublayer.tasks.search import Search
 from sublayer.tasks.searching import decoding_of, hypotheses, never, tokens
 from sublayer.tasks.streaming import pieces
-from sublayer.tasks.teaching import likelihood
 from sublayer.tasks.written import translations
 
 
@@ -159,17 +159,14 @@ class Answering(Given):
     ) -> list[Score]:
         """Scores of the answers to the sources, every listed target of a source being right; loss and perplexity
         are a token, EOS counted."""
-        if not pairs:
-            raise DataError("There is nothing to evaluate: 0 pairs.")
-        from_model = [name for name in metrics if name in ("loss", "perplexity")]
-        scores = {s.name: s for s in likelihood(self.score(pairs), self.target.kind)} if from_model else {}
-        texts = [name for name in metrics if name not in scores]
-        if texts:
-            grouped = group(pairs)
-            answers = [found[0].text for found in self.predict((source for source, _ in grouped), search=search)]
-            for score in evaluate_texts(texts, answers, [right for _, right in grouped], bootstrap=bootstrap):
-                scores[score.name] = score
-        return [scores[name] for name in metrics]
+
+        def likely(pairs: Sequence[Pair]) -> Iterator[Likely]:
+            return ((target.logp, len(target.token_logps)) for target in self.score(pairs))
+
+        def answers(sources: Sequence[str]) -> Iterator[str]:
+            return (found[0].text for found in self.predict(sources, search=search))
+
+        return judged(pairs, metrics, self.target.kind, likely, answers, bootstrap)
 
 
 class _Window(NamedTuple):

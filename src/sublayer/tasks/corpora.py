@@ -11,7 +11,7 @@ from pathlib import Path
 from sublayer.data import Pair, Pairs, read_pairs
 from sublayer.data.keep import Worth
 from sublayer.data.mixture import Joined
-from sublayer.data.reading import PairsAgain
+from sublayer.data.reading import PairsAgain, Reading
 from sublayer.data.stored import StoredIds, store
 from sublayer.tasks.recipe import Data
 from sublayer.tasks.translate import Translate
@@ -23,6 +23,14 @@ AT_ONCE = 10_000  # pairs that are encoded together
 def read_file(files: Sequence[str], data: Data, *, skip_bad: bool) -> Pairs:
     """The pairs of one file or two parallel ones, as they are."""
     return read_pairs(_path(files), columns=data.columns, skip_bad=skip_bad)
+
+
+def read_again(files: Sequence[str], data: Data, *, skip_bad: bool) -> tuple[Pairs, Reading]:
+    """The same, where the pairs are not held, and what reads the lines again, each a pair or why it is none."""
+    path = _path(files)
+    found = read_pairs(path, columns=data.columns, skip_bad=skip_bad, store=Path(files[0]).parent)
+    assert isinstance(found.items, PairsAgain)
+    return found, found.items.read
 
 
 def read_corpora(files: Sequence[str], data: Data, *, skip_bad: bool) -> Pairs:

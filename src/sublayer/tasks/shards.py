@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from sublayer.data import read_lines
 from sublayer.errors import ConfigError, DataError, listing
 from sublayer.models.files import put, read_json, settle, write_json
 
 AT_ONCE = 4096  # lines between two notes of how far it is
+Line = TypeVar("Line")
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Shard:
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
 
-    def lines(self, file: Path) -> tuple[int, Iterator[str]]:
-        """The number of its first line, counted from 1, and the lines. A file that is cut is read once more, to count
-        its lines."""
+    def cut(self, lines: Callable[[], Iterable[Line]]) -> tuple[int, Iterator[Line]]:
+        """The number of its first line, counted from 1, and its lines, of a file whose lines `lines()` reads. A file
+        that is cut is read once more, to count its lines."""
         if self.of == 1:
-            return 1, read_lines(file)
-        count = sum(1 for _ in read_lines(file))
+            return 1, iter(lines())
+        count = sum(1 for _ in lines())
         begin, end = (count * number // self.of for number in (self.number - 1, self.number))
-        return begin + 1, islice(read_lines(file), begin, end)
+        return begin + 1, islice(lines(), begin, end)
 
 
 class Output:
@@ -69,7 +69,7 @@ class Output:
                 )
             self.done, self.bytes = held["lines"], held["bytes"]
 
-    def write(self, lines: Iterable[str], answers: Callable[[list[str], int], Iterable[str]], first: int = 1) -> None:
+    def write(self, lines: Iterable[Line], answers: Callable[[list[Line], int], Iterable[str]], first: int = 1) -> None:
         """`answers(lines, number of the first)` for some thousand lines at a time. DataError at the end where a line
         could not be read; its answer is empty."""
         problems, rest = [], islice(lines, self.done, None)

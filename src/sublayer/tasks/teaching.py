@@ -12,7 +12,6 @@ from sublayer.data.stored import StoredIds
 from sublayer.evaluate import Score, perplexity
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import Mask
-from sublayer.tasks.base import Scored
 from sublayer.train.loss import Loss, chunked_cross_entropy, cross_entropy
 
 
@@ -65,11 +64,11 @@ def states(model: EncoderDecoder, batch: PairBatch, target: Tensor) -> Tensor:
     return model.decode(target, model.encode(batch.source, mask), None, mask)
 
 
-def likelihood(scored: Iterable[Scored], kind: str) -> list[Score]:
-    """Loss and perplexity of targets, which are tokens of this kind."""
+def likelihood(targets: Iterable[tuple[float, int]], kind: str) -> list[Score]:
+    """Loss and perplexity of targets, each with its log-probability over so many tokens, which are of this kind."""
     total, count = 0.0, 0
-    for target in scored:
-        total, count = total - target.logp, count + len(target.token_logps)
+    for logp, tokens in targets:
+        total, count = total - logp, count + tokens
     return [
         Score(name, value, count, "tokens", False, f"{name}|{kind} tokens with EOS")
         for name, value in (("loss", total / count), ("perplexity", perplexity(total, count)))
