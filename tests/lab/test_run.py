@@ -1,6 +1,7 @@
 """What has been measured is kept, and told."""
 
 import json
+from functools import partial
 
 import pytest
 import torch
@@ -43,6 +44,16 @@ def test_a_seed_is_the_seed_and_the_callers_generator_is_left_alone(claim, tmp_p
     assert torch.equal(torch.get_rng_state(), before)
     torch.rand(5)
     assert run.measure(claim[0], 3, BENCH, tmp_path / "b") == one
+
+
+def test_seeds_shared_among_processes_give_the_same(tmp_path):
+    (claim,) = run.chosen(["ffn-is-position-wise"])
+    found = []
+    for jobs in (1, 2):
+        with run.workers(jobs) as each:
+            found.append([*each(partial(run.measure, claim, bench=BENCH, folder=tmp_path / str(jobs)), range(3))])
+    for one, other in zip(*found, strict=True):
+        assert one.numbers == pytest.approx(other.numbers, rel=1e-4)
 
 
 def test_an_unknown_id_is_told_with_the_nearest():

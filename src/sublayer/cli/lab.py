@@ -8,7 +8,7 @@ import typer
 lab = typer.Typer(no_args_is_help=True, help="The tutorials' claims, each an experiment with a verdict.")
 
 Results = Annotated[Path, typer.Option("--out", help="folder of what is measured; goes on where it was stopped")]
-Full = Annotated[bool, typer.Option("--full", help="more seeds and sizes, up to ten minutes a claim")]
+Full = Annotated[bool, typer.Option("--full", help="longer training, larger sizes: up to ten minutes a claim")]
 FOLDER = Path("runs/lab")
 
 
@@ -26,29 +26,33 @@ def run(
     ids: Annotated[list[str] | None, typer.Argument(help="claims; all by default", show_default=False)] = None,
     full: Full = False,
     seeds: Annotated[int | None, typer.Option(min=1, help="of each claim; its own number by default")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="processes that share the seeds of a claim")] = 1,
     out: Results = FOLDER,
     minilm: Annotated[Path | None, typer.Option(help="folder of all-MiniLM-L6-v2; an installed one by default")] = None,
     data: Annotated[Path | None, typer.Option(help="folder of data that sublayer may not bring along")] = None,
 ) -> None:
     """Measure and judge claims. One that needs what is not there is left out, and told."""
+    from functools import partial
+
     from sublayer.lab import Bench, judge
     from sublayer.lab.report import asked, spelled
-    from sublayer.lab.run import chosen, furnished, lacking, measure
+    from sublayer.lab.run import chosen, furnished, lacking, measure, workers
 
     bench = furnished(Bench("full" if full else "quick", minilm, data))
-    for claim in chosen(ids or []):
-        if lack := lacking(claim, bench):
-            typer.echo(f"{claim.id}: left out, it needs {'; '.join(lack)}", err=True)
-            continue
-        results = []
-        for seed in range(seeds or claim.seeds):
-            results.append(measure(claim, seed, bench, out))
-            typer.echo(f"{claim.id}, seed {seed}", err=True)
-        verdict = judge(claim, results)
-        print(f"{claim.id}: {verdict.word}")
-        for prediction, found, outcome in verdict.findings:
-            limit = " (limit)" if prediction.limit else ""
-            print(f"  {outcome:8} {prediction.says.en}{limit}: {spelled(found)}, predicted {asked(prediction)}")
+    with workers(jobs) as each:
+        for claim in chosen(ids or []):
+            if lack := lacking(claim, bench):
+                typer.echo(f"{claim.id}: left out, it needs {'; '.join(lack)}", err=True)
+                continue
+            results, mine = [], range(claim.first, claim.first + (seeds or claim.seeds))
+            for seed, found in zip(mine, each(partial(measure, claim, bench=bench, folder=out), mine), strict=True):
+                results.append(found)
+                typer.echo(f"{claim.id}, seed {seed}", err=True)
+            verdict = judge(claim, results)
+            print(f"{claim.id}: {verdict.word}")
+            for prediction, estimate, outcome in verdict.findings:
+                limit = " (limit)" if prediction.limit else ""
+                print(f"  {outcome:8} {prediction.says.en}{limit}: {spelled(estimate)}, predicted {asked(prediction)}")
 
 
 @lab.command()

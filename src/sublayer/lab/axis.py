@@ -31,7 +31,11 @@ class Axis:
         value = min(max(value, self.low), self.high)
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
-    def ticks(self) -> list[tuple[float, str]]:
+    def ticks(self, places: Sequence[float] = ()) -> list[tuple[float, str]]:
+        """At the places themselves, where they are few and stand apart; else at round numbers."""
+        few = sorted(set(places))
+        if 1 < len(few) <= 8 and all(abs(self(b) - self(a)) >= 40 for a, b in zip(few, few[1:], strict=False)):
+            return [(place, _plain(place)) for place in few]
         if not self.log:
             step = _step((self.high - self.low) / 5)
             first, last = math.ceil(self.low / step), math.floor(self.high / step)

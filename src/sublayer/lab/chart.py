@@ -1,8 +1,9 @@
 """A picture of the curves of a claim, as SVG: means over seeds with their 95 % intervals. It needs nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from math import isfinite
+from unicodedata import east_asian_width
 
 from sublayer.lab.axis import Axis
 from sublayer.lab.claim import Chart, Measured
@@ -10,39 +11,47 @@ from sublayer.lab.judge import Estimate, estimate
 
 WIDTH, HEIGHT = 720, 380
 LEFT, RIGHT, TOP, BOTTOM = 76, 20, 46, 58
+ROW = 24  # of the legend
+FONTS = "Helvetica, Arial, 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', 'WenQuanYi Micro Hei', sans-serif"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d", "#8a6d3b")  # Okabe and Ito
 Curve = list[tuple[float | str, Estimate]]
 
 
-def joined(results: Sequence[Measured]) -> dict[str, Curve]:
-    """The curves of all seeds as one: at each x the mean and its interval."""
+def joined(results: Sequence[Measured], against: float | str | None = None) -> dict[str, Curve]:
+    """The curves of all seeds as one: at each x the mean and its interval; of differences where `against` is an x."""
     curves: dict[str, Curve] = {}
     for name, points in results[0].curves.items():
         seeds = [dict(measured.curves[name]) for measured in results]
-        curves[name] = [(x, estimate([seed[x] for seed in seeds])) for x, _ in points]
+        base = [seed.get(against, 0.0) if against is not None else 0.0 for seed in seeds]
+        curves[name] = [
+            (x, estimate([seed[x] - start for seed, start in zip(seeds, base, strict=True)])) for x, _ in points
+        ]
     return curves
 
 
-def draw(chart: Chart, results: Sequence[Measured]) -> str:
-    """Numbers on the x axis are joined by lines; names stand side by side as columns."""
-    curves = joined(results)
+def draw(chart: Chart, results: Sequence[Measured], say: Callable[[str], str] = str) -> str:
+    """Numbers on the x axis are joined by lines; names stand side by side as columns. `say` puts a label in words."""
+    curves = {say(name): curve for name, curve in joined(results, chart.against).items()}
     xs = list(dict.fromkeys(x for curve in curves.values() for x, _ in curve))
     named = any(isinstance(x, str) for x in xs)
     ys = [y for curve in curves.values() for _, point in curve for y in _reach(point)]
-    y = Axis(ys, HEIGHT - BOTTOM, TOP, log="y" in chart.log, zero=named)
+    legend, rows = _legend(list(curves))
+    top = TOP + ROW * max(rows - 1, 0)
+    y = Axis(ys, HEIGHT - BOTTOM, top, log="y" in chart.log, zero=named)
     if named:
-        body = _columns(curves, xs, y)
+        body = _columns(curves, xs, y, say)
     else:
-        x = Axis([float(value) for value in xs], LEFT, WIDTH - RIGHT, log="x" in chart.log)
-        body = [_tick_x(x(value), label) for value, label in x.ticks()] + _lines(curves, x, y)
+        places = [float(value) for value in xs]
+        x = Axis(places, LEFT, WIDTH - RIGHT, log="x" in chart.log)
+        body = [_tick_x(x(value), label) for value, label in x.ticks(places)] + _lines(curves, x, y)
     labels = [
-        _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, chart.x),
-        f'<g transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)">{_text(0, 0, chart.y)}</g>',
+        _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, say(chart.x)),
+        f'<g transform="translate(18 {(top + HEIGHT - BOTTOM) / 2}) rotate(-90)">{_text(0, 0, say(chart.y))}</g>',
     ]
-    parts = [*_frame(y), *body, *labels, *_legend(list(curves))]
+    parts = [*_frame(y), *body, *labels, *legend]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        'font-family="Helvetica, Arial, sans-serif" font-size="15" fill="#222">'
+        f'font-family="{FONTS}" font-size="15" fill="#222">'
     )
     return "\n".join([head, f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>', *parts, "</svg>", ""])
 
@@ -73,11 +82,11 @@ def _lines(curves: Mapping[str, Curve], x: Axis, y: Axis) -> list[str]:
     return parts
 
 
-def _columns(curves: Mapping[str, Curve], xs: Sequence[float | str], y: Axis) -> list[str]:
+def _columns(curves: Mapping[str, Curve], xs: Sequence[float | str], y: Axis, say: Callable[[str], str]) -> list[str]:
     room = (WIDTH - LEFT - RIGHT) / len(xs)
     width = min(0.7 * room / len(curves), 56)
     base = HEIGHT - BOTTOM if y.log else y(0)
-    parts = [_label(LEFT + (i + 0.5) * room, str(name), room) for i, name in enumerate(xs)]
+    parts = [_label(LEFT + (i + 0.5) * room, say(str(name)), room) for i, name in enumerate(xs)]
     for number, (colour, curve) in enumerate(zip(_colours(curves), curves.values(), strict=True)):
         for at, point in curve:
             middle = LEFT + (xs.index(at) + 0.5) * room + (number - (len(curves) - 1) / 2) * width
@@ -96,14 +105,23 @@ def _dot(at: float, point: Estimate, y: Axis, colour: str) -> str:
     return f'{whisker}<circle cx="{at:.1f}" cy="{y(point.mean):.1f}" r="4" fill="{colour}"/>'
 
 
-def _legend(names: Sequence[str]) -> list[str]:
-    shown, at = [], float(LEFT)
+def _legend(names: Sequence[str]) -> tuple[list[str], int]:
+    """What is shown, and in how many rows."""
+    shown, at, row = [], float(LEFT), 0
     for colour, name in zip(_colours(names), names, strict=True):
-        if name:
-            shown.append(f'<circle cx="{at + 6:.0f}" cy="22" r="6" fill="{colour}"/>')
-            shown.append(_text(at + 18, 27, name, "start"))
-            at += 40 + 8.4 * len(name)
-    return shown
+        if not name:
+            continue
+        if at > LEFT and at + 18 + _wide(name) > WIDTH:
+            at, row = float(LEFT), row + 1
+        shown.append(f'<circle cx="{at + 6:.0f}" cy="{22 + ROW * row}" r="6" fill="{colour}"/>')
+        shown.append(_text(at + 18, 27 + ROW * row, name, "start"))
+        at += 40 + _wide(name)
+    return shown, row + bool(shown)
+
+
+def _wide(name: str) -> float:
+    """About as wide as it is drawn."""
+    return sum(15.5 if east_asian_width(letter) in "WF" else 8.2 for letter in name)
 
 
 def _colours(curves: Mapping[str, Curve] | Sequence[str]) -> list[str]:
@@ -112,7 +130,7 @@ def _colours(curves: Mapping[str, Curve] | Sequence[str]) -> list[str]:
 
 def _label(at: float, name: str, room: float) -> str:
     """In two lines where it is too long for its column."""
-    if 7.8 * len(name) <= room or " " not in name:
+    if 0.95 * _wide(name) <= room or " " not in name:
         return _text(at, HEIGHT - BOTTOM + 21, name)
     spaces = [i for i, letter in enumerate(name) if letter == " "]
     cut = min(spaces, key=lambda i: abs(i - len(name) / 2))

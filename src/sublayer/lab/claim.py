@@ -61,11 +61,16 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Chart:
-    """Names of the axes; `log` holds the letters of those that are logarithmic."""
+    """Names of the axes.
+
+    log      the letters of those that are logarithmic
+    against  the x whose value is taken off all others of the same seed, where what counts is the difference
+    """
 
     x: str
     y: str
     log: str = ""
+    against: float | str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,7 @@ class Claim:
     measure  measure(seed, bench): torch's generator starts from the seed
     needs    what a bench must have, beside its size
     seeds    how many there are unless told otherwise
+    first    the first of them; above 0 where a look at earlier ones had a part in the ranges
     """
 
     id: str
@@ -88,3 +94,4 @@ class Claim:
     measure: Callable[[int, Bench], Measured] = field(repr=False)
     needs: tuple[Literal["minilm", "data"], ...] = ()
     seeds: int = 5
+    first: int = 0

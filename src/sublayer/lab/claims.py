@@ -39,6 +39,7 @@ def _family(name: str) -> Iterator[Claim]:
             measure=getattr(module, said["measure"]),
             needs=tuple(said.get("needs", ())),
             seeds=said.get("seeds", 5),
+            first=said.get("first", 0),
         )
 
 

@@ -46,6 +46,7 @@ def specialise(seed: int, bench: Bench) -> Measured:
         "spread": float(spread["trained"] - spread["fresh"]),
         "before": float(top["trained"][1]),
         "itself": float(top["trained"][0]),
+        "far": float(top["trained"][2]),
     }
     curves = {name: list(zip(PATTERNS, values.tolist(), strict=True)) for name, values in top.items()}
     return Measured(numbers, curves)

@@ -50,7 +50,7 @@ def states_of(model: EncoderWithHead, texts: Sequence[Sequence[int]]) -> Iterato
 
 
 def _senses(seed: int) -> dict[str, list[list[str]]]:
-    """The two words of this seed; there are words for five seeds, then the first ones come again."""
+    """The two words of this seed; there are words for ten seeds, then the first ones come again."""
     words = list(read_yaml(Path(__file__).with_name("senses.yaml")).items())
     first = 2 * seed % len(words)
     return dict(words[first : first + 2])

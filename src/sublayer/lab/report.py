@@ -1,5 +1,8 @@
 """The report: what came out, claim by claim, as a Markdown page a language, with a picture for each."""
 
+from __future__ import annotations
+
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,15 +13,19 @@ from sublayer.lab.judge import Estimate, Finding, Verdict, judge
 from sublayer.models.files import write_text
 from sublayer.tasks.recipe_file import read_yaml
 
-LANGUAGES = ("en", "zh")
+LANGUAGES = {"en": "", "zh": ".zh"}  # and how the names of its pictures end
 
 
 class Entry(NamedTuple):
-    """A claim with what its seeds gave; `seconds` of processor time a seed."""
+    """A claim with what its seeds gave; `seconds` of processor time a seed.
+
+    full  the same of the full form, where that has been measured too
+    """
 
     claim: Claim
     results: Sequence[Measured]
     seconds: float
+    full: Entry | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -26,13 +33,15 @@ class Entry(NamedTuple):
 
 
 def write(entries: Sequence[Entry], folder: Path) -> None:
-    """FOLDER/en/lab.md, FOLDER/zh/lab.md and a picture a claim in FOLDER/lab."""
+    """FOLDER/en/lab.md, FOLDER/zh/lab.md and, for each, a picture a claim in FOLDER/lab."""
     for part in (*LANGUAGES, "lab"):
         (folder / part).mkdir(parents=True, exist_ok=True)
-    for entry in entries:
-        write_text(folder / "lab" / f"{entry.claim.id}.svg", draw(entry.claim.chart, entry.results))
-    for language in LANGUAGES:
-        write_text(folder / language / "lab.md", Page(language).text(entries))
+    for language, ending in LANGUAGES.items():
+        page = Page(language)
+        for entry in entries:
+            picture = draw(entry.claim.chart, entry.results, page.label)
+            write_text(folder / "lab" / f"{entry.claim.id}{ending}.svg", picture)
+        write_text(folder / language / "lab.md", page.text(entries))
 
 
 class Page:
@@ -41,7 +50,8 @@ class Page:
     def __init__(self, language: str) -> None:
         self.language = language
         said = read_yaml(Path(__file__).with_name("report.yaml"))
-        self.introduction = said["introduction"][language].rstrip()
+        self.labels = read_yaml(Path(__file__).with_name("labels.yaml")) if language == "zh" else {}
+        self.introduction, self.judging = (said[part][language].rstrip() for part in ("introduction", "judging"))
         self.words, self.verdicts, self.outcomes = (
             {name: text[language] for name, text in said[part].items()} for part in ("words", "verdicts", "outcomes")
         )
@@ -54,7 +64,13 @@ class Page:
         lines += [self._line(number, entry) for number, entry in enumerate(entries, 1)]
         for number, entry in enumerate(entries, 1):
             lines += ["", *self._section(number, entry)]
-        return "\n".join([*lines, "", f"## {words['notes']}", "", *(f"- {note}" for note in self.notes), ""])
+        lines += ["", f"## {words['judging']}", "", self.judging, "", f"## {words['notes']}", ""]
+        return "\n".join([*lines, *(f"- {note}" for note in self.notes), ""])
+
+    def label(self, name: str) -> str:
+        """What stands in a picture, in this language. Numbers stand in `labels.yaml` as {}; what it lacks stays."""
+        digits = re.findall(r"\d+", name)
+        return self.labels.get(name) or self.labels.get(re.sub(r"\d+", "{}", name), name).format(*digits)
 
     def _say(self, text: Any) -> str:
         said: str = getattr(text, self.language)
@@ -65,32 +81,39 @@ class Page:
         return " · ".join(f"{told} {came.count(word)}" for word, told in self.verdicts.items() if word in came)
 
     def _line(self, number: int, entry: Entry) -> str:
-        claim, verdict = entry.claim, entry.verdict
-        effect = f"{self._say(verdict.effect.prediction.says)}: {spelled(verdict.effect.estimate)}"
-        word = self.verdicts[verdict.word]
-        return f"| {number} | [{self._say(claim.statement)}](#{claim.id}) | **{word}** | {effect} |"
+        told = self.words["line"].format(**self._told(entry))
+        return f"| {number} | [{self._say(entry.claim.statement)}](#{entry.claim.id}) | {told} |"
+
+    def _told(self, entry: Entry) -> dict[str, Any]:
+        """What may be said of an entry in a sentence."""
+        claim, seeds, (word, findings) = entry.claim, len(entry.results), entry.verdict
+        about = {"id": claim.id, "seeds": seeds, "first": claim.first, "last": claim.first + seeds - 1}
+        about |= {"seconds": f"{entry.seconds:.1f}", "place": self._say(claim.place), "verdict": self.verdicts[word]}
+        return about | {"says": self._say(findings[0].prediction.says), "effect": spelled(findings[0].estimate)}
 
     def _section(self, number: int, entry: Entry) -> list[str]:
-        claim, verdict, words = entry.claim, entry.verdict, self.words
-        statement = self._say(claim.statement)
-        about = {"id": claim.id, "seeds": len(entry.results), "seconds": f"{entry.seconds:.1f}"}
+        claim, words = entry.claim, self.words
+        statement, told = self._say(claim.statement), self._told(entry)
+        full = ["", words["full"].format(**self._told(entry.full))] if entry.full else []
+        fresh = [words["fresh"]] if claim.first else []
         return [
             f"({claim.id})=",
             f"## {number}. {statement}",
             "",
-            f"{words['judged']} **{self.verdicts[verdict.word]}** · {words['place']} {self._say(claim.place)}",
+            words["judged"].format(**told),
+            *full,
             "",
-            f"![{statement}](../lab/{claim.id}.svg)",
+            f"![{statement}](../lab/{claim.id}{LANGUAGES[self.language]}.svg)",
             "",
             f"| {words['measured']} | {words['predicted']} | {words['found']} | |",
             "|---|---|---|---|",
-            *map(self._row, verdict.findings),
+            *map(self._row, entry.verdict.findings),
             "",
             f"**{words['method']}** {self._say(claim.method)}",
             "",
             f"**{words['refuted_by']}** {self._say(claim.refuted_by)}",
             "",
-            words["about"].format(**about),
+            " ".join([words["about"].format(**told), *fresh]),
         ]
 
     def _row(self, finding: Finding) -> str:

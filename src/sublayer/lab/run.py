@@ -1,8 +1,12 @@
 """Measuring claims, one file a claim and seed, so that a run goes on where it was stopped."""
 
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -58,6 +62,16 @@ def measure(claim: Claim, seed: int, bench: Bench, folder: Path) -> Measured:
     return read(path)
 
 
+@contextmanager
+def workers(jobs: int) -> Iterator[Callable[..., Iterator[Measured]]]:
+    """`map`, or one that shares its calls among so many processes of one thread each."""
+    if jobs == 1:
+        yield map
+        return
+    with ProcessPoolExecutor(jobs, get_context("spawn"), torch.set_num_threads, (1,)) as pool:
+        yield pool.map
+
+
 def place(claim: Claim, seed: int, bench: Bench, folder: Path) -> Path:
     return folder / bench.size / claim.id / f"{seed}.json"
 
@@ -69,14 +83,21 @@ def read(path: Path) -> Measured:
 
 
 def entries(bench: Bench, folder: Path) -> list[Entry]:
-    """All claims that have been measured at this size, for the report."""
-    found = []
-    for claim in CLAIMS:
-        files = sorted((folder / bench.size / claim.id).glob("*.json"), key=lambda path: int(path.stem))
-        if files:
-            seconds = fmean(read_json(path)["seconds"] for path in files)
-            found.append(Entry(claim, [read(path) for path in files], seconds))
-    return found
+    """All claims that have been measured at this size, for the report; with the full form beside the quick one."""
+    found = (_entry(claim, bench, folder) for claim in CLAIMS)
+    if bench.size == "full":
+        return [entry for entry in found if entry]
+    full = replace(bench, size="full")
+    return [entry._replace(full=_entry(entry.claim, full, folder)) for entry in found if entry]
+
+
+def _entry(claim: Claim, bench: Bench, folder: Path) -> Entry | None:
+    files = sorted((folder / bench.size / claim.id).glob("*.json"), key=lambda path: int(path.stem))
+    files = [path for path in files if int(path.stem) >= claim.first]
+    if not files:
+        return None
+    seconds = fmean(read_json(path)["seconds"] for path in files)
+    return Entry(claim, [read(path) for path in files], seconds)
 
 
 def _record(found: Measured) -> dict[str, Any]:

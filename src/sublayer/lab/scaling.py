@@ -24,7 +24,7 @@ def _gradient(weights: Tensor) -> float:
 
 def root_of_width(seed: int, bench: Bench) -> Measured:
     rows, keys = bench.choose(4, 64, 256), 64
-    entropy: dict[str, list[Point]] = {"divided by √d_k": [], "not divided": [], "divided, keys = queries": []}
+    entropy: dict[str, list[float]] = {"divided by √d_k": [], "not divided": [], "divided, keys = queries": []}
     gradient: dict[str, list[float]] = {name: [] for name in entropy}
     for width in WIDTHS:
         q, k = torch.randn(rows, width), torch.randn(keys, width)
@@ -36,17 +36,22 @@ def root_of_width(seed: int, bench: Bench) -> Measured:
         }
         for name, score in scores.items():
             weights = score.softmax(-1)
-            entropy[name].append((width, _entropy(weights)))
+            entropy[name].append(_entropy(weights))
             gradient[name].append(_gradient(weights))
-    ends = {name: (points[0][1], points[-1][1]) for name, points in entropy.items()}
+    curves: dict[str, list[Point]] = {}
+    for what, found in (("entropy", entropy), ("gradient", gradient)):
+        for name, values in found.items():
+            curves[f"{what}, {name}"] = [(w, value / values[0]) for w, value in zip(WIDTHS, values, strict=True)]
+    last = {name: points[-1][1] for name, points in curves.items()}
+    del curves["gradient, divided, keys = queries"]
     numbers = {
-        "kept": ends["divided by √d_k"][1] / ends["divided by √d_k"][0],
-        "lost": ends["not divided"][1] / ends["not divided"][0],
-        "gradient kept": gradient["divided by √d_k"][-1] / gradient["divided by √d_k"][0],
-        "gradient lost": gradient["not divided"][-1] / gradient["not divided"][0],
-        "alike": ends["divided, keys = queries"][1] / ends["divided, keys = queries"][0],
+        "kept": last["entropy, divided by √d_k"],
+        "lost": last["entropy, not divided"],
+        "gradient kept": last["gradient, divided by √d_k"],
+        "gradient lost": last["gradient, not divided"],
+        "alike": last["entropy, divided, keys = queries"],
     }
-    return Measured(numbers, entropy)
+    return Measured(numbers, curves)
 
 
 def wavelengths(seed: int, bench: Bench) -> Measured:

@@ -1,6 +1,6 @@
 """How weights start, and what dropout does to numbers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 
 import torch
@@ -39,7 +39,7 @@ def clones(seed: int, bench: Bench) -> Measured:
 
 def xavier(seed: int, bench: Bench) -> Measured:
     width, depth = bench.choose(32, 256, 1024), 16
-    forward: dict[str, list[Point]] = {}
+    curves: dict[str, list[Point]] = {}
     numbers = {}
     for name, act in ACTIVATIONS.items():
         layers = [nn.Linear(width, width) for _ in range(depth)]
@@ -50,11 +50,17 @@ def xavier(seed: int, bench: Bench) -> Measured:
             states.append(act(layer(states[-1])))
         first, last = states[0], states[-1]
         given = torch.randn_like(last)
-        (back,) = torch.autograd.grad(last, first, given)
-        forward[name] = [(i, float(x.detach().var() / first.detach().var())) for i, x in enumerate(states)]
-        numbers[f"{name} forward"] = forward[name][-1][1]
-        numbers[f"{name} backward"] = float(back.var() / given.var())
-    return Measured(numbers, forward)
+        back = torch.autograd.grad(last, states, given)
+        curves[f"{name}, forward"] = _along(states, first)
+        if name != "tanh":
+            curves[f"{name}, backward"] = _along(back, given)
+        numbers[f"{name} forward"] = float(last.detach().var() / first.detach().var())
+        numbers[f"{name} backward"] = float(back[0].var() / given.var())
+    return Measured(numbers, curves)
+
+
+def _along(states: Sequence[Tensor], start: Tensor) -> list[Point]:
+    return [(i, float(x.detach().var() / start.detach().var())) for i, x in enumerate(states)]
 
 
 def dropout_at_inference(seed: int, bench: Bench) -> Measured:

@@ -16,9 +16,9 @@ from sublayer.nn import LayerNorm, RMSNorm, SublayerConnection
 
 
 def warmup(seed: int, bench: Bench) -> Measured:
-    depths = bench.choose((2,), (6,), (6, 12, 24))
-    waits = bench.choose((0, 2), (0, 60), (0, 200))
-    steps, length, width = bench.choose((4, 4, 16), (300, 5, 32), (400, 8, 32))
+    depths = bench.choose((2,), (6,), (6, 24))
+    waits = bench.choose((0, 2), (0, 60), (0, 1000))
+    steps, length, width = bench.choose((4, 4, 16), (300, 5, 32), (1100, 5, 32))
     curves: dict[str, list[Point]] = {}
     for place, connect, norm in (("pre-norm", SublayerConnection, LayerNorm), ("post-norm", POST_NORM, None)):
         for wait in waits:
@@ -89,9 +89,10 @@ def rmsnorm(seed: int, bench: Bench) -> Measured:
 
 
 def depth(seed: int, bench: Bench) -> Measured:
-    depths = bench.choose((1, 2), (1, 2, 4), (1, 2, 4, 8))
-    tokens = [(d, learn_words(seed, bench, layers=d, pace=0.75).loss) for d in depths]
-    compute = [(d, learn_words(seed, bench, layers=d, pace=0.75 * depths[-2] / d).loss) for d in depths]
+    """Equal compute: as much as the one before the deepest has had."""
+    depths, pace = bench.choose(((1, 2), 0.75), ((1, 2, 4), 0.75), ((2, 6, 12), 0.5))
+    tokens = [(d, learn_words(seed, bench, layers=d, pace=pace).loss) for d in depths]
+    compute = [(d, learn_words(seed, bench, layers=d, pace=pace * depths[-2] / d).loss) for d in depths]
     equal, spent = dict(tokens), dict(compute)
     numbers = {
         "tokens": equal[depths[0]] - equal[depths[-1]],
