@@ -7,9 +7,19 @@ from sublayer.cli.console import Terminal
 from sublayer.train.report import Progress
 
 
-def progress(step, left=90.0):
+def progress(step, left=90.0, gpu=0):
     return Progress(
-        step=step, steps=1000, epoch=0, loss=1.2345, rate=1e-3, tokens_per_second=12345.6, spent=10.0, left=left
+        step=step,
+        steps=1000,
+        epoch=0,
+        loss=1.2345,
+        rate=1e-3,
+        tokens_per_second=12345.6,
+        spent=10.0,
+        left=left,
+        padding=0.081,
+        memory=3 * 2**29,
+        gpu=gpu,
     )
 
 
@@ -30,7 +40,7 @@ def test_without_a_terminal_a_plain_line_now_and_then(monkeypatch):
             terminal.step(progress(step))
 
     text = told(False, hear)
-    assert text.startswith("step 1/1,000  loss 1.234  rate 1.00e-03  12,346 tokens/s  1:30 left\n")
+    assert text.startswith("step 1/1,000  loss 1.234  rate 1.00e-03  12,346 tokens/s  8% padding  1.5 GiB  1:30 left\n")
     assert text.count("step ") == 1  # the others came within ten seconds
     monkeypatch.setattr(console, "PLAIN_EVERY", 0.0)
     assert told(False, hear).count("step ") == 99
@@ -54,6 +64,10 @@ def test_validations_are_told_with_the_best_marked():
 def test_a_terminal_has_a_bar():
     text = told(True, lambda terminal: terminal.step(progress(500, left=3700.0)))
     assert "step 500/1,000" in text and "1:01:40 left" in text and "━" in text
+
+
+def test_the_memory_of_a_gpu_stands_beside_that_of_the_process():
+    assert "  1.5 GiB  2.0 GiB of GPU  1:30 left" in told(False, lambda terminal: terminal.step(progress(1, gpu=2**31)))
 
 
 def test_a_run_of_no_time_left_is_done():

@@ -1,6 +1,7 @@
 import torch
 
 from sublayer.data.batch import PackedPairs, PairBatch, pad
+from sublayer.train.report import places_of
 
 PAD, BOS, EOS = 0, 2, 3
 
@@ -25,6 +26,9 @@ def test_a_pair_batch_spelled_out():
     assert batch.target_out.tolist() == [[8, EOS, PAD], [9, 10, EOS]]
     assert batch.target_keep.tolist() == [[True, True, False], [True, True, True]]
     assert (batch.tokens, batch.source_tokens) == (5, 5)
+    assert places_of(batch) == (12, 10)
+    assert places_of((PackedPairs.of([[5, 6], [7]], [[8], [9, 10]], bos=BOS, eos=(EOS, EOS)), "more")) == (10, 10)
+    assert places_of(batch.source) == (0, 0)
 
 
 def test_sources_of_one_length_need_no_mask():

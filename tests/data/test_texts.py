@@ -8,6 +8,7 @@ def test_padded_texts_and_their_mask():
     assert batch.ids.tolist() == [[5, 6, 7], [8, 0, 0]]
     assert batch.mask.keep[:, 0, 0].tolist() == [[True] * 3, [True, False, False]]
     assert (batch.lengths, batch.tokens) == ([3, 1], 4)
+    assert (batch.places, batch.filled) == (6, 4)
 
 
 def test_equally_long_texts_need_no_mask():
@@ -16,7 +17,7 @@ def test_equally_long_texts_need_no_mask():
 
 def test_packed_texts_stand_end_to_end():
     batch = TextBatch.of([[5, 6, 7], [8]], pad=0, packed=True)
-    assert batch.ids.tolist() == [[5, 6, 7, 8]]
+    assert batch.ids.tolist() == [[5, 6, 7, 8]] and batch.places == batch.filled == 4
     assert batch.mask.documents.tolist() == [[0, 0, 0, 1]]
 
 

@@ -19,6 +19,8 @@ FLOOR = {unit: floor for floor, units in enumerate(FLOORS) for unit in units}
 OPTIONAL = {
     "matplotlib": "matplotlib",
     "torch.utils.tensorboard": "tensorboard",
+    "wandb": "wandb",
+    "trackio": "trackio",
     "sacrebleu": "sacrebleu",
     "ctranslate2": "ctranslate2",
     "onnx": "onnx",

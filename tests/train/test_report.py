@@ -1,8 +1,12 @@
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
 from tests.runs import Heard
+from tests.train.conftest import Numbers, loss
 
-from sublayer.train.report import JsonLines, Listeners, Progress
+from sublayer.train.report import JsonLines, Listeners, Progress, resident
 
 PROGRESS = Progress(step=1, steps=2, epoch=0, loss=1.0, rate=0.1, tokens_per_second=5.0, spent=1.0, left=1.0)
 
@@ -39,3 +43,21 @@ def test_lines_that_will_be_written_again_are_dropped_and_so_is_half_a_line(tmp_
 def test_a_new_run_may_start_without_the_file(tmp_path):
     JsonLines(tmp_path / "metrics.jsonl", after=0)
     assert not (tmp_path / "metrics.jsonl").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="told by Linux alone")
+def test_resident_memory_grows_by_what_is_held():
+    before = resident()
+    held = bytearray(2**26)
+    held[::4096] = b"x" * (2**26 // 4096)
+    assert 2**26 <= resident() - before + 2**22 <= 2**27
+
+
+def test_a_run_tells_padding_and_memory(trainer):
+    class Half(Numbers):
+        def make(self, rows):
+            return *super().make(rows), SimpleNamespace(places=8, filled=6)
+
+    run = trainer(batches=Half(), loss=lambda model, batch: loss(model, batch[:2]), limits=dict(steps=3))
+    run.run()
+    assert [(p.padding, p.memory > 0) for p in run.listener.steps] == [(0.25, resident() > 0)] * 3

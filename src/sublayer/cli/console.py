@@ -40,7 +40,8 @@ class Terminal:
         done = update.spent / (update.spent + update.left) if update.left else 1.0
         state = (
             f"step {update.step:,}/{update.steps:,}  loss {update.loss:.3f}  rate {update.rate:.2e}  "
-            f"{update.tokens_per_second:,.0f} tokens/s  {_clock(update.left)} left"
+            f"{update.tokens_per_second:,.0f} tokens/s  {update.padding:.0%} padding  "
+            f"{_gib(update)}{_clock(update.left)} left"
         )
         if self.console.is_terminal:
             self.bar.update(self.task, completed=done, state=state, visible=True)
@@ -57,6 +58,13 @@ class Terminal:
 
     def message(self, text: str) -> None:
         self.console.print(text, markup=False)
+
+
+def _gib(update: Update) -> str:
+    """Memory, and that of the GPU, as far as they are known."""
+    held = [f"{update.memory / 2**30:.1f} GiB"] if update.memory else []
+    held += [f"{update.gpu / 2**30:.1f} GiB of GPU"] if update.gpu else []
+    return "".join(f"{each}  " for each in held)
 
 
 def _clock(seconds: float) -> str:

@@ -12,9 +12,9 @@ def show(
     what: Annotated[Path, typer.Argument(help="run folder or recipe")],
     text: Annotated[str | None, typer.Option(help="an input to send through the model")] = None,
     curves: Annotated[
-        Path | None, typer.Option(help="an .svg for the run's metrics, which are told instead", show_default=False)
+        Path | None, typer.Option(help="an .svg or .png for the run's metrics, told instead", show_default=False)
     ] = None,
-    others: Annotated[list[Path] | None, typer.Option("--with", help="another run, for --curves")] = None,
+    others: Annotated[list[Path] | None, typer.Option("--with", help="another run beside it, for --curves")] = None,
     trust_code: TrustCode = False,
 ) -> None:
     """Shapes through the model, parameters, what is tied; or how runs went."""

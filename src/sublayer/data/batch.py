@@ -62,6 +62,14 @@ class PairBatch:
         )
 
     @property
+    def places(self) -> int:
+        return self.source.numel() + self.target_in.numel()
+
+    @property
+    def filled(self) -> int:
+        return self.source_tokens + self.tokens
+
+    @property
     def target_in(self) -> Tensor:
         """(B, T): what the decoder reads."""
         return self.target[:, :-1]
@@ -122,6 +130,12 @@ class PackedPairs:
     @property
     def source_tokens(self) -> int:
         return self.source.numel()
+
+    @property
+    def places(self) -> int:
+        return self.source_tokens + self.tokens
+
+    filled = places
 
     @property
     def labels(self) -> Tensor:

@@ -60,6 +60,14 @@ class TextBatch:
         return sum(self.lengths)
 
     @property
+    def places(self) -> int:
+        return self.ids.size(0) * self.ids.size(1)
+
+    @property
+    def filled(self) -> int:
+        return self.tokens
+
+    @property
     def mask(self) -> Mask | None:
         """Which tokens see which; None where every one sees all of its row."""
         if self.packed:

@@ -1,9 +1,9 @@
-"""An attention picture on one sheet, by matplotlib."""
+"""Pictures by matplotlib: attention on one sheet, and curves."""
 
 import warnings
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sublayer.errors import ConfigError
 
@@ -33,6 +33,35 @@ WIDEST = 14.0  # inches that the cells of a panel take, unless the smallest take
 Table = Sequence[Sequence[float]]
 Kind = tuple[Sequence[str], Sequence[str], Mapping[int, Table]]
 """Rows, columns, and by the number of a layer its weights (T, S)."""
+
+
+class Curve(NamedTuple):
+    """(step, value) after (step, value)."""
+
+    colour: str
+    width: int
+    points: list[tuple[float, float]]
+
+
+def plotted(panels: Mapping[str, Sequence[Curve]], legend: Mapping[str, str]) -> "Figure":
+    """Panels below each other, one for each name, under a legend of names in their colours."""
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.lines import Line2D
+    except ImportError:
+        raise ConfigError("A .png needs matplotlib: pip install 'sublayer[plot]'. An .svg needs nothing.") from None
+    figure = Figure(figsize=(7, 0.5 + 2.4 * len(panels)), dpi=150, layout="constrained")
+    for axes, (name, curves) in zip(figure.subplots(len(panels), 1, squeeze=False)[:, 0], panels.items(), strict=True):
+        axes.set_title(name, fontsize=9, loc="left", fontweight="bold", parse_math=False)
+        axes.set_xlabel("step", fontsize=8)
+        for curve in curves:
+            if curve.points:
+                axes.plot(*zip(*curve.points, strict=True), color=curve.colour, linewidth=curve.width)
+    lines = [Line2D([], [], color=colour) for colour in legend.values()]
+    named = figure.legend(lines, list(legend), loc="outside upper left", ncols=len(legend), fontsize=8)
+    for text in named.texts:
+        text.set_parse_math(False)
+    return figure
 
 
 def sheet(title: str, kinds: Mapping[str, Kind], shown: str) -> "Figure":

@@ -21,6 +21,7 @@ from sublayer.tasks.bundle import load
 from sublayer.tasks.prepare import Prepared, device_of, encoded, prepare, read
 from sublayer.tasks.recipe_file import differences, read_recipe, write_recipe
 from sublayer.tasks.resuming import go_on, made_of, newest
+from sublayer.tasks.samples import Samples
 from sublayer.tasks.sections import AnyRecipe, Train
 from sublayer.tasks.tuning import tune
 from sublayer.train.around import Bfloat16, Recomputed
@@ -32,7 +33,9 @@ from sublayer.train.report import JsonLines, Listener, Listeners
 from sublayer.train.schedule import SCHEDULES
 from sublayer.train.stop import Signals, Stopped
 from sublayer.train.tensorboard import TensorBoard
+from sublayer.train.trackio import Trackio
 from sublayer.train.trainer import Trainer
+from sublayer.train.wandb import Wandb
 from sublayer.train.world import World, world_of
 
 
@@ -131,8 +134,11 @@ def _listeners(train: Train, out: Path, listener: Listener, world: World, after:
         return listener
     for folder in (out, out / "checkpoints"):
         sweep(folder)
-    board = [TensorBoard(out / "tensorboard")] if train.tensorboard else []
-    return Listeners([listener, JsonLines(out / "metrics.jsonl", after=after), *board])
+    more: list[Listener] = [TensorBoard(out / "tensorboard")] if train.tensorboard else []
+    more += [Wandb(train.wandb, out)] if train.wandb else []
+    more += [Trackio(train.trackio, out)] if train.trackio else []
+    more += [Samples(out, train.samples, listener)] if train.samples else []
+    return Listeners([listener, JsonLines(out / "metrics.jsonl", after=after), *more])
 
 
 def _optimizer(train: Train) -> Callable[[nn.Module], torch.optim.Optimizer]:

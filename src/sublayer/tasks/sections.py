@@ -95,7 +95,10 @@ class Train(Section):
     patience: int = Field(0, ge=0, description="validations without a better one that end the run; 0: none do")
     save_every: int = Field(500, ge=1)
     keep: int = Field(1, ge=1, description="checkpoints kept")
+    samples: int = Field(0, ge=0, description="answers of each validation that are told and kept, beside the newest")
     tensorboard: bool = False
+    wandb: str | None = Field(None, min_length=1, description="project to log to, with the extra wandb")
+    trackio: str | None = Field(None, min_length=1, description="project to log to, with the extra trackio")
     freeze: list[str] = Field(
         default_factory=list, description="what does not learn: embeddings, layers:K (the first K), or names with *"
     )

@@ -87,15 +87,16 @@ class Translating(Job):
         return Stretched(loss, train.stretch_positions) if train.stretch_positions else loss
 
     def validate(self, task: Translate, items: Sequence[Pair], recipe: Recipe, out: Path) -> dict[str, float]:
-        """Loss over all pairs; decoded, by greedy search, the first `validate_pairs` sources with all their targets.
+        """Loss over all pairs; decoded, by greedy search, the first `validate_pairs` sources with all their targets, or
+        where no metric needs them as many as are told.
 
         samples/valid.tsv: source, answer, targets.
         """
         train = recipe.train
         assert isinstance(train, Train)
         scores = task.evaluate(items, ["loss", "perplexity"])
-        if train.validate_metrics:
-            decoded = group(items)[: train.validate_pairs or None]
+        if train.validate_metrics or train.samples:
+            decoded = group(items)[: train.validate_pairs or None if train.validate_metrics else train.samples]
             quick = Search(beam=1, **task.search.model_dump(include={"max_ratio", "max_extra"}))
             answers = [found[0].text for found in task.predict((source for source, _ in decoded), search=quick)]
             scores += evaluate_texts(train.validate_metrics, answers, [targets for _, targets in decoded])

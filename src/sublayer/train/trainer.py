@@ -16,7 +16,7 @@ from sublayer.train.loss import Loss, no_loss
 from sublayer.train.moving import Average
 from sublayer.train.optim import clip, scale_gradients
 from sublayer.train.plan import Batches, Limits, Watch
-from sublayer.train.report import Listener, Progress
+from sublayer.train.report import Listener, Progress, places_of, resident
 from sublayer.train.schedule import Schedule
 from sublayer.train.state import Position, restore, rotate, save
 from sublayer.train.world import Alone, World
@@ -63,6 +63,7 @@ class Trainer:
         self.stop, self.stopped = stop, False
         self.at = Position()
         self._begun, self._tokens = time.monotonic(), 0  # of this process: for the speed that is shown
+        self._places = [0, 0]  # of its batches, and how many of them hold a token
 
     def resume(self, checkpoint: Path) -> None:
         """Go on from a checkpoint of this run."""
@@ -112,6 +113,7 @@ class Trainer:
                 loss = self.loss(batch)
                 (loss.total if counts else 0 * loss.total).backward()
             nlls.append(float(loss.nll))
+            self._places = [sum(both) for both in zip(self._places, places_of(batch), strict=True)]
             if counts:
                 summed = Loss(summed.total, summed.nll + loss.nll.cpu(), summed.count + loss.count)
         summed = self.world.sum(summed)
@@ -136,6 +138,7 @@ class Trainer:
         self.at.window_tokens += summed.count
         mean = self.at.window_nll / max(self.at.window_tokens, 1)
         spent, done = self.at.seconds, self.limits.done(self.at)
+        places, filled = self._places
         self.listener.step(
             Progress(
                 step=self.at.step,
@@ -146,6 +149,9 @@ class Trainer:
                 tokens_per_second=self._tokens / (time.monotonic() - self._begun),
                 spent=spent,
                 left=spent * (1 - done) / done,
+                padding=1 - filled / places if places else 0.0,
+                memory=resident(),
+                gpu=torch.cuda.memory_allocated() if torch.cuda.is_available() else 0,
             )
         )
         if self.at.step % self.limits.log_every == 0:
