@@ -12,6 +12,7 @@ from sublayer.cli import (
     demo,
     evaluate,
     export,
+    find,
     predict,
     schema,
     score,
@@ -32,6 +33,7 @@ app = typer.Typer(
 for verb in (
     demo.demo,
     train.train,
+    find.find,
     evaluate.evaluate,
     predict.predict,
     score.score,

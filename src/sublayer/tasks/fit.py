@@ -97,9 +97,9 @@ def _train(
     listener, signals = _listeners(train, out, listener, world, after), Signals()
     trainer = Trainer(
         task.model,
-        _around(job.loss(task, train), train, task.device),
+        around(job.loss(task, train), train, task.device),
         job.batches(task, ready.examples, train),
-        _optimizer(train),
+        optimizer_of(train),
         SCHEDULES[train.schedule](train.learning_rate, train.warmup, train.steps),
         _limits(train),
         folder=out,
@@ -141,12 +141,14 @@ def _listeners(train: Train, out: Path, listener: Listener, world: World, after:
     return Listeners([listener, JsonLines(out / "metrics.jsonl", after=after), *more])
 
 
-def _optimizer(train: Train) -> Callable[[nn.Module], torch.optim.Optimizer]:
+def optimizer_of(train: Train) -> Callable[[nn.Module], torch.optim.Optimizer]:
+    """What makes the optimiser of a model."""
     options = train.model_dump(include={"betas", "eps", "weight_decay", "layer_decay"})
     return partial(optimizer, kind=train.optimizer, **options)
 
 
-def _around(loss: Callable[[Any, Any], Loss], train: Train, device: torch.device) -> Callable[[Any, Any], Loss]:
+def around(loss: Callable[[Any, Any], Loss], train: Train, device: torch.device) -> Callable[[Any, Any], Loss]:
+    """The loss in the precision and with the memory that the recipe asks for."""
     loss = Recomputed(loss) if train.recompute else loss
     return Bfloat16(loss, device.type) if train.precision == "bf16" else loss
 
