@@ -93,6 +93,7 @@ def test_every_task_has_its_view(visit, task, width, scheme, language):
         assert page.text_content(".tagged") == "a table for eve on monday" and page.locator(".list li").count() == 5
     elif task == "fill":
         assert page.text_content(".best").startswith("ab") and page.locator(".bars li").count() == 5
+        assert all(map(str.strip, page.locator(".bars .said").all_text_contents()))  # a space can be seen
     else:
         assert page.text_content(".best").startswith("abc") and page.text_content(".best .lead") == "abc"
     assert not faults(page)

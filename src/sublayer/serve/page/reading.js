@@ -1,7 +1,7 @@
 // The views of tasks that read: classes as bars, tags in colour, answers marked, blanks filled, texts compared.
 import { predict } from "./api.js";
 import { Looking } from "./looking.js";
-import { el } from "./picture.js";
+import { el, seen } from "./picture.js";
 import { say, word } from "./words.js";
 
 const SHOWN = 12; // classes that are listed; the others are counted
@@ -113,7 +113,7 @@ export class FillView extends ReadingView {
   }
 
   show({ text, blanks }) {
-    const lists = blanks.map((guesses, n) => el("div", {}, el("h3", { class: "over" }, `${this.model.blank} ${n + 1}`), bars(guesses.map(({ token, probability }) => [token, probability]))));
+    const lists = blanks.map((guesses, n) => el("div", {}, el("h3", { class: "over" }, `${this.model.blank} ${n + 1}`), bars(guesses.map(({ token, probability }) => [seen(token), probability]))));
     this.shown.replaceChildren(el("p", { class: "best", dir: "auto" }, text || say("empty")), ...lists);
     return [];
   }
