@@ -11,7 +11,7 @@ from sublayer.tasks.fill import Fill
 from sublayer.tasks.fit import fit
 from sublayer.tasks.recipe_file import make_recipe
 from sublayer.tasks.sections import Published, Train
-from sublayer.tasks.starting import with_head
+from sublayer.tasks.starting import read, with_head
 
 WORDS = "a cat sits on the mat and who ? ##s".split()
 
@@ -66,11 +66,11 @@ def test_a_model_of_spans_answers_as_it_is(tmp_path, answering):
 
 def test_tuning_keeps_a_head_of_the_same_kind(tmp_path, filling):
     about = Published.model_validate({"from": str(tmp_path / "theirs")})
-    model, config, words, _ = with_head(about, "masked-lm", Train())
+    model, config, words, _ = with_head(read(about, "encoder"), about, "masked-lm", Train())
     ids = torch.tensor([[2, 9, 4, 7, 3]])
     torch.testing.assert_close(model.eval()(ids), filling.model(ids))
     assert config.head.kind == "none" and words.mask == 4
-    other = with_head(about, "span", Train())[0].eval()
+    other = with_head(read(about, "encoder"), about, "span", Train())[0].eval()
     torch.testing.assert_close(other.body(ids), filling.model.body(ids))
 
 
@@ -87,3 +87,6 @@ def test_each_is_tuned_and_loaded_again(tmp_path, filling, task, lines, asked):
     a, b = next(made.predict([asked])), next(sublayer.load(tmp_path / "run").predict([asked]))
     assert a.equal(b) if task == "embed" else a == b
     assert not made.model.body.embed.tokens.weight.equal(filling.model.body.embed.tokens.weight)
+    if task != "embed":
+        said = command("export", tmp_path / "run", "--to", "hf", "--out", tmp_path / "out")
+        assert said.code == 0 and "read again with equal outputs" in said.out + said.err

@@ -43,7 +43,8 @@ class Masking:
 @dataclass(frozen=True)
 class SpanCorruption:
     """Raffel et al. 2020, section 3.1.4: each span that is left out becomes a sentinel of its own in the source; the
-    target is each sentinel with its span behind it, and one sentinel more.
+    target is each sentinel with its span behind it, and one sentinel more. A span may begin or end the text: their code
+    always begins with a kept token and ends with a span, which of short texts would leave out nothing but their end.
 
     sentinels  ids, in the order in which they stand; one more is needed than there are spans
     rate       how many tokens are left out
@@ -64,15 +65,16 @@ class SpanCorruption:
             source += [*ids[at : at + before], sentinel]
             target += [sentinel, *ids[at + before : at + before + span]]
             at += before + span
-        return [*source, *ids[at:]], [*target, self.sentinels[len(kept)]]
+        return [*source, *ids[at:]], [*target, self.sentinels[len(left_out)]]
 
     def _lengths(self, n: int, random: Random) -> tuple[list[int], list[int]]:
-        """Of each stretch that is kept and of each span behind it; all are 1 or more."""
+        """Of each stretch that is kept, the first and the last of which may be empty, and of each span between two."""
         if n < 2:
             return [], []
         noise = min(max(round(n * self.rate), 1), n - 1)
         spans = min(max(round(noise / self.mean), 1), noise, n - noise, len(self.sentinels) - 1)
-        return parts(n - noise, spans, random), parts(noise, spans, random)
+        first, *inner = parts(n - noise + 2, spans + 1, random)
+        return [first - 1, *inner[:-1], inner[-1] - 1], parts(noise, spans, random)
 
 
 def parts(n: int, count: int, random: Random) -> list[int]:

@@ -16,9 +16,12 @@ from sublayer.interop.original import original
 from sublayer.interop.pretrained import Pretrained, from_pretrained
 from sublayer.models.config import ModelConfig
 from sublayer.models.seq2seq import EncoderDecoder
+from sublayer.tasks.answer import Answer
 from sublayer.tasks.base import Task
 from sublayer.tasks.classify import Classify
 from sublayer.tasks.complete import Complete
+from sublayer.tasks.fill import Fill
+from sublayer.tasks.spans import FillSpans
 from sublayer.tasks.tag import Tag
 from sublayer.tasks.translate import Translate
 from sublayer.text import PretrainedTokenizer, PublishedSide
@@ -88,10 +91,14 @@ def _about(task: Task) -> tuple[dict[str, Any], PretrainedTokenizer, ModelConfig
         config["head"] |= {} if task.activation is None else {"activation": task.activation}
         kind = "multi_label_classification" if task.labels.several else "single_label_classification"
         about["problem_type"] = kind
+    if isinstance(task, Fill):
+        config["head"] = {"kind": "masked-lm"} | task.head
+    if isinstance(task, Answer):
+        config["head"] = {"kind": "span"}
     if isinstance(tokenizer, PublishedSide):
         about |= {"bos_token_id": tokenizer.bos, "eos_token_id": tokenizer.eos}
         tokenizer = tokenizer.own
-    if isinstance(task, Translate):
+    if isinstance(task, Translate | FillSpans):
         about = {"decoder_start_token_id": task.target.bos, "eos_token_id": task.target.eos}
     if not isinstance(tokenizer, PretrainedTokenizer):
         raise ConfigError(
@@ -99,7 +106,7 @@ def _about(task: Task) -> tuple[dict[str, Any], PretrainedTokenizer, ModelConfig
             "began with a published checkpoint (model.from, or sublayer import)."
         )
     about["pad_token_id"] = tokenizer.eos if tokenizer.pad is None else tokenizer.pad
-    if not isinstance(task, Classify | Tag | Complete | Translate):
+    if not isinstance(task, Classify | Tag | Complete | Translate | Fill | FillSpans | Answer):
         raise ConfigError(f"hf: a {type(task).__name__} has no counterpart there.")
     return about, tokenizer, ModelConfig.read(config)
 

@@ -11,7 +11,7 @@ from sublayer.serve.answer import AnswerDoor
 from sublayer.serve.complete import CompleteDoor
 from sublayer.serve.door import Door
 from sublayer.serve.embed import EmbedDoor
-from sublayer.serve.fill import FillDoor
+from sublayer.serve.fill import FillDoor, SpansDoor
 from sublayer.serve.limits import Limits
 from sublayer.serve.reading import ClassifyDoor, TagDoor
 from sublayer.serve.translate import TranslateDoor
@@ -21,6 +21,7 @@ from sublayer.tasks.classify import Classify
 from sublayer.tasks.complete import Complete
 from sublayer.tasks.embed import Embed
 from sublayer.tasks.fill import Fill
+from sublayer.tasks.spans import FillSpans
 from sublayer.tasks.tag import Tag
 from sublayer.tasks.translate import Translate
 
@@ -32,6 +33,7 @@ DOORS: dict[type[Task], Any] = {
     Embed: EmbedDoor,
     Answer: AnswerDoor,
     Fill: FillDoor,
+    FillSpans: SpansDoor,
 }
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sublayer.serve.door import Size
 from sublayer.serve.reading import ReadingDoor
-from sublayer.tasks.fill import Filled
+from sublayer.tasks.blanks import Filled
 
 
 class Guesses(BaseModel):
@@ -51,3 +52,11 @@ class FillDoor(ReadingDoor):
 
     def told(self, found: Filled) -> dict[str, Any]:
         return {"text": found.text, "blanks": [[asdict(guess) for guess in each] for each in found.blanks]}
+
+
+class SpansDoor(FillDoor):
+    """The same answers, looked for side by side."""
+
+    def size(self, text: str, settings: BaseModel) -> Size:
+        rows = max(self.slow.search.beam, settings.model_dump()["n"])
+        return super().size(text, settings)._replace(rows=rows)

@@ -16,6 +16,7 @@ from sublayer.tasks.base import Alignment, Task
 from sublayer.tasks.complete import Complete
 from sublayer.tasks.embed import Embed
 from sublayer.tasks.fill import Fill
+from sublayer.tasks.spans import FillSpans
 from sublayer.tasks.tag import Tag
 from sublayer.tasks.texts import Ids, TextTask, Vocabulary
 from sublayer.tasks.translate import Translate
@@ -77,6 +78,8 @@ def picture(task: Task, text: str, target: str | None = None, *, words: bool = F
             return _translated(task, text, target, words)
         if isinstance(task, Complete):
             return _continued(task, text, target, words)
+        if isinstance(task, FillSpans) and target is None:
+            return _filled(task, text, words)
         if target is not None:
             raise ConfigError(f"A target is for runs that write, and this one holds a {type(task).__name__}.")
         if isinstance(task, TextTask):
@@ -108,6 +111,22 @@ def _translated(task: Translate, text: str, target: str | None, words: bool) -> 
     drawn.add("encoder", maps.encoder, read, read)
     drawn.add("decoder", maps.decoder, said, begun)
     return drawn.picture(f"{text} → {target}")
+
+
+def _filled(task: FillSpans, text: str, words: bool) -> AttentionPicture:
+    """The text with blanks, and what is written for them."""
+    ids = task.blanked(text)
+    task.check([ids], [1])
+    said = task.spoken(text)
+    batch = task.batch([(ids[:-1], said)])
+    with attention_maps(task.model) as maps:
+        task.model(batch.source, batch.target_in, None, Mask(causal=True))
+    read, written = (Side.whole(map(task.piece, row)) for row in (ids[:-1], said))
+    drawn = _Drawing(words)
+    drawn.add("cross", maps.cross, written + END, read + END)
+    drawn.add("encoder", maps.encoder, read + END, read + END)
+    drawn.add("decoder", maps.decoder, written + END, START + written)
+    return drawn.picture(text)
 
 
 def _continued(task: Complete, text: str, target: str | None, words: bool) -> AttentionPicture:

@@ -165,10 +165,12 @@ class Job(ABC):
     """How one kind of task is learned: all that `fit` and `load` ask of it. A job holds nothing.
 
     architecture  of the model's body
+    others        that it may have instead
     wanted        what to name under data.train, for a message
     """
 
     architecture: ClassVar[str]
+    others: ClassVar[tuple[str, ...]] = ()
     wanted: ClassVar[str]
 
     @abstractmethod

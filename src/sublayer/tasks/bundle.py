@@ -9,7 +9,7 @@ from sublayer.errors import CheckpointError, ConfigError
 from sublayer.models.config import KINDS, ModelConfig
 from sublayer.models.files import read_json
 from sublayer.models.store import load_weights
-from sublayer.tasks.base import Task
+from sublayer.tasks.base import Job, Task
 from sublayer.tasks.folder import FORMAT, published_task
 from sublayer.tasks.jobs import JOBS, job_of
 from sublayer.tasks.published import from_pretrained
@@ -36,7 +36,7 @@ def load(run: str | Path, *, weights: bool = True, trust_code: bool = False) -> 
             f"this version reads format {FORMAT}, task {' or '.join(map(repr, JOBS))}."
         )
     job = job_of(name)
-    task: Task = job.load(folder, about, _config(folder / "config.json", name, job.architecture, trust_code))
+    task: Task = job.load(folder, about, _config(folder / "config.json", name, job, trust_code))
     if weights:
         load_weights(task.model, folder / "model.safetensors")
     task.model.eval()
@@ -50,7 +50,7 @@ def _published(folder: Path) -> Task:
     return task
 
 
-def _config(path: Path, task: str, architecture: str, trust_code: bool) -> ModelConfig:
+def _config(path: Path, task: str, job: Job, trust_code: bool) -> ModelConfig:
     try:
         config = ModelConfig.read(read_json(path))
     except ConfigError as error:
@@ -61,6 +61,9 @@ def _config(path: Path, task: str, architecture: str, trust_code: bool) -> Model
             f"{path} names code to be imported: {', '.join(own)}. If the run is yours, say so: trust_code=True, "
             "on the command line --trust-code."
         )
-    if config.architecture != architecture:
-        raise CheckpointError(f"{path}: task {task!r} needs an {architecture}, not {config.architecture!r}.")
+    possible = (job.architecture, *job.others)
+    if config.architecture not in possible:
+        raise CheckpointError(
+            f"{path}: task {task!r} needs an {' or an '.join(possible)}, not {config.architecture!r}."
+        )
     return config

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,30 +22,16 @@ from sublayer.evaluate.blanks import Blanks, of_blanks, pseudo
 from sublayer.models.config import ModelConfig
 from sublayer.models.heads import EncoderWithHead
 from sublayer.tasks.base import Written
+from sublayer.tasks.blanks import MASK, Filled, Guess, parts, written
 from sublayer.tasks.folder import write_task
 from sublayer.tasks.texts import BATCH_TOKENS, Ids, TextTask
 from sublayer.text import PretrainedTokenizer, Tokenizer
 from sublayer.train.loss import Loss, cross_entropy
 
-MASK = "[MASK]"
 SEED = 1
 
 Blanked = tuple[Ids, list[int], list[int]]
 """What is read, with specials; where the tokens stand that are to be guessed; which they are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Guess:
-    token: str
-    probability: float
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A text with the likeliest token in each blank, and for each blank the likeliest tokens, the likeliest first."""
-
-    text: str
-    blanks: tuple[tuple[Guess, ...], ...]
 
 
 class Fill(TextTask):
@@ -106,10 +91,8 @@ class Fill(TextTask):
         if isinstance(self.tokenizer, PretrainedTokenizer):
             return [*self.tokenizer.with_specials().inputs(text).ids]
         before, behind = self.around()
-        parts = text.split(self.spelled)
-        if self.tokenizer.kind in ("bpe", "unigram"):  # the blank before a word is part of its token
-            parts = [*(part.removesuffix(" ") for part in parts[:-1]), parts[-1]]
-        first, *others = self.tokenizer.encode_batch(parts)
+        joined = self.tokenizer.kind in ("bpe", "unigram")
+        first, *others = self.tokenizer.encode_batch(parts(text, self.spelled, joined=joined))
         return [*before, *first, *(id for part in others for id in (self.mask, *part)), *behind]
 
     def _best(self, logits: Tensor, n: int) -> tuple[Guess, ...]:
@@ -143,18 +126,7 @@ class Fill(TextTask):
         return torch.tensor(found, device=self.device)
 
     def write(self, lines: Iterable[str], how: Written, *, window: int = 1024) -> Iterator[str]:
-        """The filled text a line; or number, probability and token, a line each, of each blank in turn."""
-        n = how.nbest if how.nbest > 1 or not how.as_json else 5
-        for number, found in enumerate(self.predict(lines, n=n, window=window), 1):
-            if how.as_json:
-                yield json.dumps({"line": number, **asdict(found)}, ensure_ascii=False)
-            elif how.nbest > 1:
-                guesses = [guess for blank in found.blanks for guess in blank] or [Guess("", 1.0)]
-                yield from (f"{number}\t{guess.probability:.6f}\t{guess.token}" for guess in guesses)
-            elif how.scores:
-                yield f"{math.prod(blank[0].probability for blank in found.blanks):.6f}\t{found.text}"
-            else:
-                yield found.text
+        return written(partial(self.predict, lines, window=window), how)
 
     # -- given texts -----------------------------------------------------------------------------------------
 
@@ -167,6 +139,10 @@ class Fill(TextTask):
             step = len(ids) if math.isinf(room) else max(1, int(room))
             found += [ids[i : i + step] for i in range(0, len(ids), max(1, step))]
         return found
+
+    def corrupted(self, ids: list[int], random: np.random.Generator) -> Blanked:
+        """An example to learn from: other tokens are left out with each draw."""
+        return self.hidden(ids, *self.masking(ids, random))
 
     def hidden(self, ids: list[int], corrupted: list[int], places: list[int]) -> Blanked:
         before, behind = self.around()

@@ -20,7 +20,7 @@ from sublayer.tasks.folder import write_sample
 from sublayer.tasks.pair_recipes import AnswerRecipe, AnswerTrain
 from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, filled
-from sublayer.tasks.starting import with_head
+from sublayer.tasks.starting import read, with_head
 from sublayer.tasks.text_sizes import few_texts, text_model, tuned_texts, words_kind
 from sublayer.tasks.texts import Drawn, empty_body, start, vocabulary_of
 from sublayer.text import load_vocabulary
@@ -53,7 +53,7 @@ class Questioning(Job):
             raise DataError("There is nothing to learn: no question has an answer.")
         rules = Rules(**recipe.answer.model_dump())
         if isinstance(recipe.model, Published):
-            model, config, own, _ = with_head(recipe.model, "span", recipe.train)
+            model, config, own, _ = with_head(read(recipe.model, "encoder"), recipe.model, "span", recipe.train)
             return Answer(model, config, own, rules)
         body, config, words = start(recipe.model, recipe.train, partial(vocabulary_of, recipe.text, _texts(items)))
         return Answer(EncoderWithHead(body, Span(config.d_model)), config, words, rules)

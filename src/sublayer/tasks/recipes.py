@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from sublayer.evaluate import (
     FILL_METRICS,
     TEXT_METRICS,
     Metric,
 )
+from sublayer.models.config import ModelConfig
 from sublayer.tasks import sections
 from sublayer.tasks.label_recipes import ClassifyRecipe, TagRecipe
 from sublayer.tasks.pair_recipes import AnswerRecipe, EmbedRecipe
@@ -71,19 +72,29 @@ class FillTrain(Taught):
     always: ClassVar[tuple[str, ...]] = ("accuracy", "loss", "perplexity")
 
     masked: float = Field(0.15, gt=0, lt=1, description="how many tokens are left out to be guessed")
+    span: float = Field(3.0, ge=1, description="of an encoder-decoder: how many of them stand together, in the mean")
     label_smoothing: float = Field(0.0, ge=0, le=0, description="what stood there is right: 0")
 
 
 class FillRecipe(AnyRecipe):
-    """A whole run of task `fill`."""
+    """A whole run of task `fill`: of an encoder that guesses tokens, or of an encoder-decoder that writes spans."""
 
     architecture: ClassVar[str] = "encoder"
+    others: ClassVar[tuple[str, ...]] = ("encoder-decoder",)
 
     task: Literal["fill"] = "fill"
     data: PlainData = PlainData()
     text: Guessed = Guessed()
     model: AnyModel | None = None
     train: FillTrain | None = None
+
+    @model_validator(mode="after")
+    def _of_this_model(self) -> FillRecipe:
+        usual = FillTrain.model_fields["span"].default
+        tokens = isinstance(self.model, ModelConfig) and self.model.architecture == "encoder"
+        if self.train is not None and self.train.span != usual and (self.model is None or tokens):
+            raise ValueError("train.span is for an encoder-decoder: set model.architecture to encoder-decoder")
+        return self
 
 
 RECIPES: dict[str, type[AnyRecipe]] = {

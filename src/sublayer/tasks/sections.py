@@ -154,9 +154,14 @@ AnyModel = Annotated[Annotated[ModelConfig, Tag(SIZES)] | Annotated[Published, T
 
 
 class AnyRecipe(Section):
-    """What every recipe says. `model` and `train` may be left open, to be filled in from the data."""
+    """What every recipe says. `model` and `train` may be left open, to be filled in from the data.
+
+    architecture  of the model, where nothing is said
+    others        that may be asked for
+    """
 
     architecture: ClassVar[str]
+    others: ClassVar[tuple[str, ...]] = ()
 
     task: str
     data: Data
@@ -179,10 +184,10 @@ class AnyRecipe(Section):
             if text is not None and text != type(text)():
                 raise ValueError("text: the checkpoint of model.from brings its own vocabulary: leave text out")
             return self
-        if self.model is not None and self.model.architecture != self.architecture:
-            raise ValueError(
-                f"task {self.task} needs an {self.architecture}, not model.architecture {self.model.architecture!r}"
-            )
+        possible = (self.architecture, *self.others)
+        if self.model is not None and self.model.architecture not in possible:
+            needed = " or an ".join(possible)
+            raise ValueError(f"task {self.task} needs an {needed}, not model.architecture {self.model.architecture!r}")
         if self.model is not None and self.model.head.kind != "none":
             raise ValueError(f"task {self.task} brings its own head: leave model.head out")
         return self

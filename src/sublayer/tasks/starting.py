@@ -28,20 +28,27 @@ def published(about: Published, architecture: str, train: Train) -> tuple[Model,
 
     ConfigError where it is of another architecture than the task needs, CheckpointError where it cannot be read.
     """
-    found, vocabulary = _read(about, architecture)
-    return *_model(found, about, train), vocabulary
+    found = read(about, architecture)
+    assert found.tokenizer is not None
+    return *_model(found, about, train), found.tokenizer
 
 
 def published_writer(about: Published, train: Train) -> tuple[Model, ModelConfig, PublishedSide]:
     """The same for a language model."""
-    found = _read(about, "decoder")[0]
+    found = read(about, "decoder")
     target = writer_of(found, about)
     return *_model(found, about, train), target
 
 
 def published_pair(about: Published, train: Train) -> tuple[Model, ModelConfig, PublishedSide, PublishedSide]:
     """The same for an encoder-decoder: what it reads and what it writes."""
-    found = _read(about, "encoder-decoder")[0]
+    return with_sides(read(about, "encoder-decoder"), about, train)
+
+
+def with_sides(
+    found: Pretrained, about: Published, train: Train
+) -> tuple[Model, ModelConfig, PublishedSide, PublishedSide]:
+    """`published_pair` of what has been read."""
     sides = pair_of(found, about)
     return *_model(found, about, train), *sides
 
@@ -119,11 +126,11 @@ def _model(found: Pretrained, about: Published, train: Train) -> tuple[Model, Mo
 
 
 def with_head(
-    about: Published, kind: str, train: Train
+    found: Pretrained, about: Published, kind: str, train: Train
 ) -> tuple[EncoderWithHead, ModelConfig, PretrainedTokenizer, dict[str, Any]]:
-    """The model in fp32 with a head of this kind: the checkpoint's own where it has such a one, else a fresh one. The
-    config is that of the body; options of the head come last."""
-    found, vocabulary = _read(about, "encoder")
+    """The encoder that has been read, in fp32, with a head of this kind: the checkpoint's own where it has such a one,
+    else a fresh one. The config is that of the body; options of the head come last."""
+    assert found.tokenizer is not None
     own = found.config.head.kind == kind
     options = found.config.head.options if own else {}
     config = ModelConfig.read(found.config.model_dump() | {"head": "none"} | about.changes)
@@ -131,16 +138,18 @@ def with_head(
     assert isinstance(model, EncoderWithHead)
     body = found.model.body if isinstance(found.model, EncoderWithHead) else found.model
     place(model if own else model.body, weights(found.model if own else body), about.source)
-    return model, config, vocabulary, options
+    return model, config, found.tokenizer, options
 
 
-def _read(about: Published, architecture: str) -> tuple[Pretrained, PretrainedTokenizer]:
+def read(about: Published, *architectures: str) -> Pretrained:
+    """The checkpoint, which has a vocabulary. Errors as of `published`; any of these architectures will do."""
     found, source = from_pretrained(about.source, about.revision), about.source
     kind = found.config.architecture
-    if kind != architecture:
-        known = sorted({family.model_type for family in FAMILIES if family.fixed["architecture"] == architecture})
+    if kind not in architectures:
+        known = sorted({family.model_type for family in FAMILIES if family.fixed["architecture"] in architectures})
         raise ConfigError(
-            f"model.from: the task needs {_a(architecture)}, and {source} holds {found.family.model_type}, {_a(kind)}. "
+            f"model.from: the task needs {' or '.join(map(_a, architectures))}, and {source} holds "
+            f"{found.family.model_type}, {_a(kind)}. "
             f"Name a checkpoint of {', '.join(known)}."
         )
     if found.tokenizer is None:
@@ -154,7 +163,7 @@ def _read(about: Published, architecture: str) -> tuple[Pretrained, PretrainedTo
             f"model.from: the vocabulary of {source} has {len(found.tokenizer):,} tokens and its model {room:,}: these "
             "files do not belong together."
         )
-    return found, found.tokenizer
+    return found
 
 
 def _a(noun: str) -> str:
