@@ -120,7 +120,7 @@ class Answer(TextTask):
 
     def write(self, lines: Iterable[str], how: Written, *, window: int = 1024) -> Iterator[str]:
         """The best answer a line, empty where there is none."""
-        for number, found in enumerate(self.predict(lines, n=how.nbest, window=window), 1):
+        for number, found in enumerate(self.predict(lines, n=how.nbest, window=window), how.first):
             if how.as_json:
                 yield json.dumps({"line": number, "answers": [asdict(each) for each in found]}, ensure_ascii=False)
                 continue

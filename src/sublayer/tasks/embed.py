@@ -164,7 +164,7 @@ class Embed(TextTask):
         """The numbers of a vector between tabs; of an empty line an empty line."""
         if how.nbest > 1 or how.scores:
             raise ConfigError("A text has one vector: leave out --nbest and --scores, or name texts with --nearest.")
-        for number, (vector, read) in enumerate(self._vectors(lines, window, cut, tell), 1):
+        for number, (vector, read) in enumerate(self._vectors(lines, window, cut, tell), how.first):
             numbers = list(map(str, vector.numpy())) if read.windows else []  # the shortest that read back the same
             if how.as_json:
                 about = {"tokens": read.tokens, "windows": len(read.windows), "left_out": read.left_out}

@@ -53,7 +53,7 @@ class Nearest:
 
     def write(self, lines: Iterable[str], how: Written, *, window: int = 1024) -> Iterator[str]:
         """The lines of `sublayer predict --nearest`: the nearest text, or several with number and cosine."""
-        for number, found in enumerate(self.search(lines, how.nbest, window=window), 1):
+        for number, found in enumerate(self.search(lines, how.nbest, window=window), how.first):
             if how.as_json:
                 yield json.dumps({"line": number, "nearest": [asdict(each) for each in found]}, ensure_ascii=False)
                 continue
