@@ -83,7 +83,9 @@ def test_large_scores_stay_finite():
         assert kernel(q, q, q, Mask(causal=True)).equal(q)
 
 
-@pytest.mark.parametrize("mask", [None, Mask(causal=True), Mask(bias=torch.randn(1, 2, 5, 5).bfloat16())], ids=str)
+@pytest.mark.parametrize(
+    "mask", [None, Mask(causal=True), Mask(bias=torch.randn(1, 2, 5, 5).bfloat16())], ids=["none", "causal", "bias"]
+)
 @pytest.mark.parametrize("automatic", [False, True])
 def test_on_cpu_gradients_in_bf16_come_from_fp32(mask, automatic):
     low = [torch.randn(2, 2, 5, 8, dtype=torch.bfloat16, requires_grad=True) for _ in range(3)]
