@@ -7,7 +7,8 @@ CASES = {
     "train: {learing_rate: 0.001}": "train.learing_rate: there is no such key. Did you mean 'learning_rate'?",
     "learning_rate: 0.001": "learning_rate: there is no such key. Did you mean train.learning_rate?",
     "model: {learning_rate: 0.001}": "model.learning_rate: there is no such key. Did you mean train.learning_rate?",
-    "train: {dropout: 0.1}": "train.dropout: there is no such key. Did you mean model.dropout?",
+    "train: {dropout: 0.1}": "train.dropout: there is no such key. Did you mean model.dropout or "
+    "train.subwords.dropout?",
     "text: {source: {knid: char}}": "text.source.knid: there is no such key. Did you mean 'kind'?",
     "text: {knid: char}": "text.knid: there is no such key.",
     "trian: {}": "trian: there is no such key. Did you mean 'train'?",

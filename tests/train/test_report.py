@@ -1,3 +1,4 @@
+import gc
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -47,10 +48,11 @@ def test_a_new_run_may_start_without_the_file(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="told by Linux alone")
 def test_resident_memory_grows_by_what_is_held():
+    gc.collect()
     before = resident()
-    held = bytearray(2**26)
-    held[::4096] = b"x" * (2**26 // 4096)
-    assert 2**26 <= resident() - before + 2**22 <= 2**27
+    held = bytearray(2**28)
+    held[::4096] = b"x" * (2**28 // 4096)
+    assert 2**27 <= resident() - before <= 2**29  # others may give some back at the same time
 
 
 def test_a_run_tells_padding_and_memory(trainer):

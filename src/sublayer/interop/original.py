@@ -25,9 +25,11 @@ class Original:
 
     @torch.inference_mode()
     def outputs(self, ids: Sequence[int], written: Sequence[int] | None) -> Tensor:
-        """Logits of one text; of an encoder-decoder after it has `written` so much."""
+        """Logits of one text, or (T, 2) of a span's ends; of an encoder-decoder after it has `written` so much."""
         said = {} if written is None else {"decoder_input_ids": torch.tensor([written])}
-        return self.model(input_ids=torch.tensor([ids]), **said).logits[0]
+        found = self.model(input_ids=torch.tensor([ids]), **said)
+        both = ("start_logits", "end_logits")
+        return found.logits[0] if "logits" in found else torch.stack([found[name][0] for name in both], -1)
 
 
 def original(folder: Path, architecture: str) -> Original | None:
