@@ -55,7 +55,7 @@ case "$*" in
 *--help* | *--resume*) ask "$@" ;;
 train*--task\\ translate*) ask "$@" {short} ;;
 train*--task*) ask "$@" {always} ;;
-train*) ask "$@" {short} ;;
+train* | search*) ask "$@" {short} ;;
 *) ask "$@" ;;
 esac
 """
@@ -80,7 +80,7 @@ def blocks(page):
 
 @pytest.fixture(scope="session")
 def bash():
-    """Runs a command line in a folder and gives what it wrote; `sublayer train` is cut short."""
+    """Runs a command line in a folder and gives what it wrote; `sublayer train` and `search` are cut short."""
     fast = Path(__file__).with_name("fast_sublayer.py")
     with tempfile.TemporaryDirectory(prefix="docs") as tools:
         address = f"{tools}/s"
