@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from heapq import nlargest
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from sublayer.data.questions import Question, Stretch
 from sublayer.errors import DataError, listing
@@ -55,12 +56,19 @@ class Answer(TextTask):
     per_token = True
     metrics = ("exact", "f1", "span_f1", "loss")
 
-    def __init__(self, model: EncoderWithHead, config: ModelConfig, tokenizer: Vocabulary, rules: Rules) -> None:
-        super().__init__(model, config, tokenizer)
+    def __init__(
+        self,
+        model: EncoderWithHead,
+        config: ModelConfig,
+        tokenizer: Vocabulary,
+        rules: Rules,
+        transform: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(model, config, tokenizer, transform)
         self.rules = rules
 
     def describe(self, folder: Path) -> None:
-        write_task(folder, "answer", self.config, {"rules": asdict(self.rules)})
+        write_task(folder, "answer", self.config, {"rules": asdict(self.rules), "transform": self.transform})
         self.tokenizer.save(folder / "tokenizer.json")
 
     def passages(self, pairs: Sequence[tuple[str, str]], lines: Sequence[int]) -> list[list[Passage]]:
