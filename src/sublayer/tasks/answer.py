@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from heapq import nlargest
@@ -136,6 +137,16 @@ class Answer(TextTask):
                 before = [str(number)] if how.nbest > 1 else []
                 before += [f"{answer.score:.6f}"] if how.nbest > 1 or how.scores else []
                 yield "\t".join([*before, " ".join(answer.text.split())])
+
+    def long(self, items: Sequence[Question]) -> list[str]:
+        if math.isinf(self.limit):
+            return []
+        passages = self.passages([(i.question, i.context) for i in items], [i.line for i in items])
+        return [
+            f"line {item.line}: {len(self.tokenizer.encode(item.context))} tokens, read in {len(parts)} windows"
+            for item, parts in zip(items, passages, strict=True)
+            if len(parts) > 1
+        ]
 
     # -- right answers ---------------------------------------------------------------------------------------
 

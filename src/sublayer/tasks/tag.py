@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
@@ -150,6 +151,14 @@ class Tag(TextTask):
             yield from (f"{word}\t{tag}" for word, tag in zip(found.words, _told(found, how), strict=True))
             if not found.words:
                 yield ""
+
+    def long(self, items: Sequence[Sentence]) -> list[str]:
+        found = []
+        for item in items if self.limit < math.inf else ():
+            if len(parts := self.windows(item.words)) > 1:
+                tokens = sum(map(len, self.tokenizer.encode_words(item.words)))
+                found.append(f"sentence in line {item.line}: {tokens} tokens, read in {len(parts)} windows")
+        return found
 
     # -- right tags ------------------------------------------------------------------------------------------
 

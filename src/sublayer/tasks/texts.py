@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -67,7 +66,7 @@ class TextTask(Task):
     @property
     def limit(self) -> float:
         """How many tokens of a text the model can read, specials counted; infinite where positions grow."""
-        return self.config.max_len if self.config.position.kind == "learned" else math.inf
+        return self.config.longest
 
     def token(self, id: int) -> Token:
         """One id as the encoder reads it."""
