@@ -5,6 +5,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from sublayer.interop.bart import BART, M2M100
 from sublayer.interop.bert import BERT
 from sublayer.interop.gpt2 import GPT2
+from sublayer.interop.modernbert import MODERNBERT
 from sublayer.interop.pretrained import Pretrained
 from sublayer.interop.t5 import T5
 from sublayer.models.build import build
@@ -34,6 +35,13 @@ def bert(folder, words, architecture="BertForMaskedLM", perturb=lambda model: mo
     made = write(BERT, architecture, folder, read_tokenizer(folder), settings, perturb)
     (folder / "vocab.txt").unlink()
     return made
+
+
+def modernbert(folder, words, architecture="ModernBertForMaskedLM", perturb=lambda model: model, **settings):
+    """A ModernBERT with a vocabulary as `bert` has it."""
+    tokenizer = bert(folder, words).tokenizer
+    own = {"vocab_size": len(tokenizer), "global_attn_every_n_layers": 2, "local_attention": 4, "pad_token_id": 0}
+    return write(MODERNBERT, architecture, folder, tokenizer, SIZES | own | settings, perturb)
 
 
 def gpt2(folder, perturb=lambda model: model, **settings):

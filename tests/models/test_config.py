@@ -1,3 +1,4 @@
+import math
 import typing
 
 import pytest
@@ -117,3 +118,12 @@ def test_what_is_for_encoders_is_refused_elsewhere():
         "local_layers are those of an encoder with rotary positions, and architecture is 'decoder', "
         "position 'sinusoidal': leave them out",
     ]
+
+
+def test_how_long_a_sequence_can_be():
+    """Also where learned positions stand beside those between tokens, as in some DeBERTa."""
+    longest = {kind: ModelConfig(position=kind, max_len=9).longest for kind in ("learned", "sinusoidal", "rotary")}
+    assert longest == {"learned": 9, "sinusoidal": math.inf, "rotary": math.inf}
+    for absolute, expected in ((True, 9), (False, math.inf)):
+        position = {"kind": "disentangled", "absolute": absolute}
+        assert ModelConfig(architecture="encoder", position=position, max_len=9).longest == expected

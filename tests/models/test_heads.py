@@ -11,6 +11,7 @@ from sublayer.models.heads import (
     SentenceVector,
     Span,
     TokenClasses,
+    Transform,
     first,
     largest,
     mean,
@@ -51,6 +52,27 @@ def test_heads_as_they_are_written():
     expected = filled.project(filled.norm(torch.nn.functional.gelu(filled.dense(X))))
     assert filled(X, LENGTHS).equal(expected) and expected.shape == (3, 5)
     assert Span(2).train()(X, LENGTHS).shape == (3, 2)
+
+
+def test_what_stands_between_states_and_classes():
+    between = Transform(2, activation="tanh", bias=True)
+    read = between.norm(between.dense(X).tanh())
+    tokens = TokenClasses(2, classes=3, transform=between).eval()
+    assert tokens(X, LENGTHS).equal(tokens.classes(read))
+    texts = Classes(2, classes=3, pool="mean", transform=between).eval()  # of the mean, not the mean of each
+    mean_first = between.norm(between.dense(torch.tensor([[2.0, 3.0], [-5.0, 6.0]])).tanh())
+    assert texts(X, LENGTHS).equal(texts.classes(mean_first))
+    assert not torch.allclose(texts(X, LENGTHS), texts.classes(mean(read, LENGTHS)))
+
+
+def test_a_transform_is_built_from_the_config_of_a_model(tiny):
+    head = {"kind": "classes", "classes": 3, "transform": {"activation": "relu", "bias": True}}
+    made = tiny("encoder", head=head, norm={"kind": "rmsnorm", "eps": 0.5}).head
+    assert type(made.transform.norm) is torch.nn.RMSNorm and made.transform.norm.eps == 0.5
+    assert made.transform.dense.bias is not None and made.transform.act is torch.nn.functional.relu
+    told = "model.head.transform: 'transform' takes no 'activaton'. Did you mean 'activation'"
+    with pytest.raises(ConfigError, match=told):
+        tiny("encoder", head=head | {"transform": {"activaton": "relu"}})
 
 
 class Stays(torch.nn.Module):
@@ -96,6 +118,7 @@ PARTS = {
     **{pool: Classes(16, classes=3, pool=pool) for pool in POOLS},
     "pooler": Classes(16, classes=3, pool="first", activation="tanh"),
     "token": TokenClasses(16, classes=3),
+    "transform": Classes(16, classes=3, transform=Transform(16)),
     "masked-lm": MaskedLM(16, 3),
 }
 

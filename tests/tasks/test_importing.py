@@ -33,6 +33,17 @@ def test_an_encoder_with_a_head(tmp_path, perturb, architecture):
         assert said.tags == tuple(LABELS[str(int(i))] for i in logits[1:3].argmax(-1))
 
 
+@pytest.mark.parametrize("task", ["Sequence", "Token"])
+def test_a_head_with_a_map_of_its_own(tmp_path, perturb, task):
+    said = dict(classifier_pooling="mean", classifier_bias=True, classifier_activation="silu", id2label=LABELS)
+    architecture = f"ModernBertFor{task}Classification"
+    made = published.modernbert(tmp_path / "theirs", WORDS, architecture, perturb, **said)
+    told = command("import", tmp_path / "theirs", tmp_path / "ours")
+    assert told.code == 0 and "ids equal, outputs within " in told.out, told.err
+    ours, ids = sublayer.load(tmp_path / "ours"), torch.tensor([made.tokenizer.inputs("the cat").ids])
+    assert ours.model(ids).equal(made.model(ids))
+
+
 def test_a_classifier_of_pairs(tmp_path, perturb):
     published.bert(tmp_path / "theirs", WORDS, "BertForSequenceClassification", perturb)
     command("import", tmp_path / "theirs", tmp_path / "ours", "--pairs")

@@ -48,6 +48,7 @@ def evaluate(
 ) -> None:
     """Scores of the answers against the targets, with counts, signatures and intervals."""
     from sublayer.tasks.judging import evidence, joined
+    from sublayer.tasks.long_texts import told_long
 
     _possible({"--shard": shard, "--out": out, "--answers": answers, "--int8": int8})
     task = loaded(run, others, trust_code)
@@ -60,6 +61,8 @@ def evaluate(
         first, lines = pairs_of(run, file, skip_bad, shard)
         return into(out, file, lines, partial(evidence, task.for_inference(), metric), first)
     examples = examples_of(run, file, skip_bad)
+    for line in told_long(examples.name, task.long(examples.items)):
+        typer.echo(line, err=True)
     if answers is not None:
         scores = joined(answers, examples.items, metric, task.target.kind, bootstrap)
     else:

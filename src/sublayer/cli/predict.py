@@ -76,7 +76,7 @@ def predict(
     only_translate(given, {name: on[name] for name in OF_TRANSLATE})
     only_embed(given, on)
     search = set_search(given, beam, nbest, set)
-    how = Written(nbest or 1 if search is None else search.nbest, scores, as_json)
+    how = Written(search.nbest if search else nbest or 1, scores, as_json, tell=partial(typer.echo, err=True))
     ready = partial(_ready, run=run, engine=engine, int8=int8, scored=as_json or scores or how.nbest > 1)
     task = ready(given)
     typed = file is None and sys.stdin.isatty()

@@ -91,10 +91,12 @@ def _about(task: Task) -> tuple[dict[str, Any], PretrainedTokenizer, ModelConfig
         config["head"] |= {} if task.activation is None else {"activation": task.activation}
         kind = "multi_label_classification" if task.labels.several else "single_label_classification"
         about["problem_type"] = kind
-    if isinstance(task, Fill):
-        config["head"] = {"kind": "masked-lm"} | task.head
     if isinstance(task, Answer):
         config["head"] = {"kind": "span"}
+    if isinstance(task, Classify | Tag | Answer) and task.transform is not None:
+        config["head"]["transform"] = task.transform
+    if isinstance(task, Fill):
+        config["head"] = {"kind": "masked-lm"} | task.head
     if isinstance(tokenizer, PublishedSide):
         about |= {"bos_token_id": tokenizer.bos, "eos_token_id": tokenizer.eos}
         tokenizer = tokenizer.own

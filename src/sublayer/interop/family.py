@@ -110,19 +110,25 @@ class Family:
 
         ConfigError with every setting that such a model cannot have.
         """
-        if came.get("model_type") == self.model_type and self.config(came, head) == config:
-            return {**came, **head.says}
         ours = config.model_dump(mode="json")
-        made = write((*self.fields, *head.fields), ours)
-        back = dict(flat(self.config(made, head).model_dump(mode="json")))
-        problems = [
-            f"{path} is {value!r}, and in such a model {back.get(path)!r}"
-            for path, value in flat(ours)
-            if back.get(path) != value
-        ]
-        if problems:
+        if came.get("model_type") == self.model_type and not self._unlike(ours, came, head):
+            return {**came, **head.says}
+        made = {**came, **write((*self.fields, *head.fields), ours)}
+        if problems := self._unlike(ours, made, head):
             raise ConfigError(listing(f"No {self.model_type} model can be written from this one:", problems))
-        return {**came, **made, **head.says, "model_type": self.model_type}
+        return {**made, **head.says, "model_type": self.model_type}
+
+    def _unlike(self, ours: Mapping[str, Any], theirs: Mapping[str, Any], head: Head) -> list[str]:
+        """What theirs does not say as ours does. How much a head drops is ours to leave open."""
+        if lacking := self.lacking(theirs):
+            return lacking
+        said, back = dict(flat(ours)), dict(flat(self.config(theirs, head).model_dump(mode="json")))
+        paths = (*said, *sorted(back.keys() - said.keys() - {"head.dropout"}))
+        return [
+            f"{path} is {said.get(path)!r}, and in such a model {back.get(path)!r}"
+            for path in paths
+            if back.get(path) != said.get(path)
+        ]
 
     def table(self, head: Head, config: ModelConfig) -> Table:
         """Every tensor of theirs in a model with this head; those of other heads are ignored."""

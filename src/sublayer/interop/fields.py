@@ -90,7 +90,7 @@ class Half:
         return theirs // 2
 
     def write(self, ours: Any) -> Any:
-        return 2 * ours
+        return ABSENT if ours is None else 2 * ours
 
 
 class Each:
@@ -106,7 +106,7 @@ class Each:
         return every
 
     def write(self, ours: Any) -> Any:
-        return ABSENT
+        return ABSENT if ours is None else ours
 
 
 SAME = Same()
@@ -135,6 +135,7 @@ class Field:
     ours     a setting of `ModelConfig`; a dot leads into a part: `norm.eps`
     default  what their library takes where config.json does not say; None leaves ours at its own default
     older    where theirs stood in former versions
+    written  whether it is written there too, because the newer form needs more than ours says
     """
 
     theirs: str
@@ -142,6 +143,7 @@ class Field:
     default: Any = None
     codec: Codec = SAME
     older: str | None = None
+    written: bool = False
 
     def value(self, theirs: Mapping[str, Any]) -> Any:
         former = self.default if self.older is None else get(theirs, self.older, self.default)
@@ -179,7 +181,7 @@ def write(fields: Sequence[Field], ours: Mapping[str, Any]) -> dict[str, Any]:
         try:
             value = field.codec.write(get(ours, field.ours))
             if value is not ABSENT:
-                put(theirs, field.theirs, value)
+                put(theirs, field.older if field.written and field.older else field.theirs, value)
         except ConfigError as error:
             problems.append(f"{field.ours} {error}")
     if problems:

@@ -1,7 +1,8 @@
 """ModernBERT. Warner et al. 2024."""
 
+from sublayer.interop.bert import CLASSIFIER, LABEL_COUNT
 from sublayer.interop.family import Family, Head
-from sublayer.interop.fields import ACTIVATION, TIED, Each, Field, Half
+from sublayer.interop.fields import ACTIVATION, TIED, Each, Field, Half, Named
 from sublayer.interop.rule import Rule, Stacked, Table
 
 QKV = tuple(f"self_attn.{part}_proj.{{p}}" for part in ("q", "k", "v"))
@@ -28,6 +29,11 @@ MASKED_LM = (
     Rule("head.norm.{p}",      "head.norm.{p}"),
     Rule("decoder.{p}",        "head.project.{p}"),
 )
+CLASSES = (
+    Rule("head.dense.{p}",     "head.transform.dense.{p}"),
+    Rule("head.norm.{p}",      "head.transform.norm.{p}"),
+    CLASSIFIER,
+)
 
 FIELDS = (
     Field("vocab_size",              "source_vocab",      50368),
@@ -46,7 +52,7 @@ FIELDS = (
     Field("embedding_dropout",       "dropout",           0.0),
     Field("mlp_dropout",             "ffn.dropout",       0.0),
     Field("local_attention",         "local_layers.window", 128, Half()),
-    Field("layer_types",             "local_layers.every", 3, Each(), older="global_attn_every_n_layers"),
+    Field("layer_types",             "local_layers.every", 3, Each(), older="global_attn_every_n_layers", written=True),
     Field("rope_parameters.full_attention.rope_theta",    "position.theta",     160000.0, older="global_rope_theta"),
     Field("rope_parameters.sliding_attention.rope_theta", "local_layers.theta", 10000.0,  older="local_rope_theta"),
     Field("tie_word_embeddings",     "tie",               True, TIED),
@@ -55,6 +61,12 @@ HEAD_FIELDS = (
     Field("classifier_activation",   "head.activation",   "gelu", ACTIVATION),
     Field("classifier_bias",         "head.bias",         False),
 )
+TRANSFORM = (
+    Field("classifier_activation",   "head.transform.activation", "gelu", ACTIVATION),
+    Field("classifier_bias",         "head.transform.bias",       False),
+    Field("classifier_dropout",      "head.dropout",      0.0),
+)
+POOL = Field("classifier_pooling",   "head.pool",         "cls", Named({"cls": "first", "mean": "mean"}))
 # fmt: on
 
 MODERNBERT = Family(
@@ -81,5 +93,8 @@ MODERNBERT = Family(
     heads={
         "ModernBertModel": Head(),
         "ModernBertForMaskedLM": Head({"head.kind": "masked-lm"}, HEAD_FIELDS, MASKED_LM),
+        "ModernBertForSequenceClassification": Head({"head.kind": "classes"}, (LABEL_COUNT, POOL, *TRANSFORM), CLASSES),
+        "ModernBertForTokenClassification": Head({"head.kind": "token-classes"}, (LABEL_COUNT, *TRANSFORM), CLASSES),
+        "ModernBertForQuestionAnswering": Head({"head.kind": "span"}, TRANSFORM, CLASSES),
     },
 )

@@ -16,10 +16,10 @@ from sublayer.models.attending import (
     self_attention,
     stack_bias,
 )
-from sublayer.models.config import ModelConfig
+from sublayer.models.config import ModelConfig, Part
 from sublayer.models.decoder import CausalLM
 from sublayer.models.encoder import EncoderModel
-from sublayer.models.heads import HEADS, EncoderWithHead, MaskedLM
+from sublayer.models.heads import HEADS, EncoderWithHead, MaskedLM, Transform
 from sublayer.models.parts import FEEDFORWARDS, NORMS, Factory, factory
 from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.nn import (
@@ -171,10 +171,13 @@ def _last(config: ModelConfig) -> nn.Module | None:
 
 
 def _head(config: ModelConfig) -> nn.Module:
-    make = factory("model.head", config.head, HEADS)
+    make, transform = factory("model.head", config.head, HEADS), config.head.options.get("transform")
     if config.head.kind == "masked-lm":
         about = {"width": config.embedding.width, "activation": config.activation, "norm": _norm(config)}
         made: nn.Module = make(config.d_model, _vocab(config, "source"), **(about | config.head.options))
+    elif transform is not None:
+        between = factory("model.head.transform", Part(kind="transform", **transform), {"transform": Transform})
+        made = make(config.d_model, transform=between(config.d_model, norm=_norm(config)))
     else:
         made = make(config.d_model)
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -98,6 +99,12 @@ class ModelConfig(BaseModel):
         Part(kind="none"),
         description="of an encoder: masked-lm, replaced, pooler, classes, token-classes, span, sentence",
     )
+
+    @property
+    def longest(self) -> float:
+        """How many positions a sequence can have: infinitely many where they are not learned."""
+        absolute = self.position.kind == "disentangled" and self.position.options.get("absolute")
+        return self.max_len if absolute or self.position.kind == "learned" else math.inf
 
     @model_validator(mode="after")
     def _possible(self) -> ModelConfig:

@@ -60,6 +60,27 @@ class Pooler(nn.Module):
         return self.act(self.dense(self.pool(x, lengths)))
 
 
+class Transform(nn.Module):
+    """Norm(act(W x)), (…, D) -> (…, D): what ModernBERT's states go through before they are classified, as BERT's do
+    before they are mapped to tokens. Devlin et al. 2019, section 3.1; Warner et al. 2024."""
+
+    def __init__(
+        self,
+        d_model: int,
+        *,
+        activation: str | Activation = "gelu",
+        norm: NormFactory = LayerNorm,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model, bias=bias)
+        self.act = _named(activation)
+        self.norm = norm(d_model)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(self.act(self.dense(x)))
+
+
 class SentenceVector(nn.Module):
     """One vector a text: states (N, D), lengths (B,) -> (B, D). Reimers and Gurevych 2019, section 3.
 
@@ -76,9 +97,10 @@ class SentenceVector(nn.Module):
 
 
 class Classes(nn.Module):
-    """Of each text a class: W Dropout(pool(x)), states (N, D), lengths (B,) -> logits (B, classes).
+    """Of each text a class: W Dropout(f(pool(x))), states (N, D), lengths (B,) -> logits (B, classes).
 
     activation  of a `Pooler` that the pooled state goes through first, as in published models; None: there is none
+    transform   f, a `Transform` for example; the identity by default
     """
 
     def __init__(
@@ -88,27 +110,32 @@ class Classes(nn.Module):
         classes: int = 2,
         pool: str = "mean",
         activation: str | Activation | None = None,
+        transform: nn.Module | None = None,
         dropout: float = 0.1,
     ) -> None:
         super().__init__()
         self.pool = pool_of(pool) if activation is None else Pooler(d_model, pool=pool, activation=activation)
+        self.transform = nn.Identity() if transform is None else transform
         self.dropout = Dropout(dropout)
         self.classes = nn.Linear(d_model, classes)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        return self.classes(self.dropout(self.pool(x, lengths)))
+        return self.classes(self.dropout(self.transform(self.pool(x, lengths))))
 
 
 class TokenClasses(nn.Module):
-    """Of each token a class: W Dropout(x), states (N, D) -> logits (N, classes)."""
+    """Of each token a class: W Dropout(f(x)), states (N, D) -> logits (N, classes); f as of `Classes`."""
 
-    def __init__(self, d_model: int, *, classes: int = 2, dropout: float = 0.1) -> None:
+    def __init__(
+        self, d_model: int, *, classes: int = 2, transform: nn.Module | None = None, dropout: float = 0.1
+    ) -> None:
         super().__init__()
+        self.transform = nn.Identity() if transform is None else transform
         self.dropout = Dropout(dropout)
         self.classes = nn.Linear(d_model, classes)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        return self.classes(self.dropout(x))
+        return self.classes(self.dropout(self.transform(x)))
 
 
 Span = partial(TokenClasses, classes=2, dropout=0.0)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from heapq import nlargest
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from sublayer.data.questions import Question, Stretch
 from sublayer.errors import DataError, listing
@@ -55,12 +57,19 @@ class Answer(TextTask):
     per_token = True
     metrics = ("exact", "f1", "span_f1", "loss")
 
-    def __init__(self, model: EncoderWithHead, config: ModelConfig, tokenizer: Vocabulary, rules: Rules) -> None:
-        super().__init__(model, config, tokenizer)
+    def __init__(
+        self,
+        model: EncoderWithHead,
+        config: ModelConfig,
+        tokenizer: Vocabulary,
+        rules: Rules,
+        transform: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(model, config, tokenizer, transform)
         self.rules = rules
 
     def describe(self, folder: Path) -> None:
-        write_task(folder, "answer", self.config, {"rules": asdict(self.rules)})
+        write_task(folder, "answer", self.config, {"rules": asdict(self.rules), "transform": self.transform})
         self.tokenizer.save(folder / "tokenizer.json")
 
     def passages(self, pairs: Sequence[tuple[str, str]], lines: Sequence[int]) -> list[list[Passage]]:
@@ -128,6 +137,16 @@ class Answer(TextTask):
                 before = [str(number)] if how.nbest > 1 else []
                 before += [f"{answer.score:.6f}"] if how.nbest > 1 or how.scores else []
                 yield "\t".join([*before, " ".join(answer.text.split())])
+
+    def long(self, items: Sequence[Question]) -> list[str]:
+        if math.isinf(self.limit):
+            return []
+        passages = self.passages([(i.question, i.context) for i in items], [i.line for i in items])
+        return [
+            f"line {item.line}: {len(self.tokenizer.encode(item.context))} tokens, read in {len(parts)} windows"
+            for item, parts in zip(items, passages, strict=True)
+            if len(parts) > 1
+        ]
 
     # -- right answers ---------------------------------------------------------------------------------------
 

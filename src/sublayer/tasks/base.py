@@ -98,12 +98,14 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How answers are written: so many of them, with their scores, as JSON; `first` is the number of the first line."""
+    """How answers are written: so many of them, with their scores, as JSON; `first` is the number of the first line,
+    `tell` is told of what is not read."""
 
     nbest: int = 1
     scores: bool = False
     as_json: bool = False
     first: int = 1
+    tell: Callable[[str], None] | None = None
 
 
 class Task(ABC):
@@ -146,6 +148,11 @@ class Task(ABC):
     @abstractmethod
     def evaluate(self, items: Sequence[Any], metrics: Sequence[str], *, bootstrap: int = 0) -> list[Score]:
         """A score a metric, in that order. `bootstrap` samples give 95 % intervals."""
+
+    def long(self, items: Sequence[Any]) -> list[str]:
+        """Of each text of these examples that is longer than is read at once its line, its tokens, and what is done.
+        Nothing where such texts are refused, or where texts of any length are read at once."""
+        return []
 
     @abstractmethod
     def write(self, lines: Iterable[str], how: Written, *, window: int = 1024) -> Iterator[str]:

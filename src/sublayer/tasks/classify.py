@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -67,13 +67,14 @@ class Classify(TextTask):
         labels: LabelSet,
         pool: str,
         activation: str | None = None,
+        transform: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(model, config, tokenizer)
+        super().__init__(model, config, tokenizer, transform)
         self.labels, self.pool, self.activation = labels, pool, activation
 
     def describe(self, folder: Path) -> None:
         about = {"labels": asdict(self.labels), "pool": self.pool, "activation": self.activation}
-        write_task(folder, "classify", self.config, about)
+        write_task(folder, "classify", self.config, about | {"transform": self.transform})
         self.tokenizer.save(folder / "tokenizer.json")
 
     def sides(self) -> list[str]:

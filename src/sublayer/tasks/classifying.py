@@ -24,7 +24,7 @@ from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, filled
 from sublayer.tasks.teachers import taught
 from sublayer.tasks.text_sizes import few_texts, text_model, tuned_texts, words_kind
-from sublayer.tasks.texts import Drawn, empty_body, start, vocabulary_of
+from sublayer.tasks.texts import Drawn, empty, start, vocabulary_of
 from sublayer.text import load_vocabulary
 from sublayer.train.loss import Loss
 
@@ -67,12 +67,13 @@ class Classifying(Job):
         try:
             held = about["labels"]
             labels = LabelSet(**held | {"names": tuple(held["names"])})
-            head = _head(config, len(labels.names), about["pool"], about.get("activation"))
+            pool, activation, transform = about["pool"], about.get("activation"), about.get("transform")
+            options = {"pool": pool, "activation": activation, "transform": transform, "dropout": config.dropout}
+            model = empty(config, "classes", classes=len(labels.names), **options)
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{folder / 'task.json'} does not say which labels there are: {error!r}.") from None
-        model = EncoderWithHead(empty_body(config), head)
         words = load_vocabulary(folder / "tokenizer.json")
-        return Classify(model, config, words, labels, about["pool"], about.get("activation"))
+        return Classify(model, config, words, labels, pool, activation, transform)
 
     def encode(self, task: Classify, items: Sequence[Row]) -> list[Example]:
         return task.encode_rows(items)

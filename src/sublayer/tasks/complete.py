@@ -121,8 +121,15 @@ class Complete(Task):
 
     def write(self, lines: Iterable[str], how: Written, *, window: int = 1024) -> Iterator[str]:
         """A line end in a continuation is written as the two characters \\n, so that a line stays a line."""
-        for line in translations(partial(self.predict, lines, window=window), how):
+        for line in translations(partial(self.predict, self._telling(lines, how), window=window), how):
             yield line.replace("\n", "\\n")
+
+    def _telling(self, lines: Iterable[str], how: Written) -> Iterator[str]:
+        """The lines; those whose beginning is out of sight are told."""
+        for number, text in enumerate(lines, how.first):
+            if how.tell is not None and (unseen := len(self.prompt(text)) - self.context) > 0:
+                how.tell(f"line {number}: {unseen + self.context} tokens, the first {unseen} out of sight")
+            yield text
 
     # -- given texts -----------------------------------------------------------------------------------------
 

@@ -93,7 +93,7 @@ def _tuned(recipe: CompleteRecipe, source: Published) -> Complete:
     model, config, target = published_writer(source, recipe.train)
     assert isinstance(model, CausalLM)
     context = recipe.train.context
-    if config.position.kind == "learned" and context > config.max_len:
+    if context > config.longest:
         raise ConfigError(f"train.context is {context}, and {source.source} reads {config.max_len}: write no more.")
     return Complete(model, config, target, context, recipe.search)
 

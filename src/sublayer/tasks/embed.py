@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -178,6 +179,13 @@ class Embed(TextTask):
         scored = len(rows[0].cells) == 3
         scores = [self.vectors.scaled(score) for score in scores_of(rows)] if scored else [None] * len(rows)
         return list(zip(both[::2], both[1::2], scores, strict=True))
+
+    def long(self, items: Sequence[Row]) -> list[str]:
+        if math.isinf(self.limit):
+            return []
+        cells = [(row.line, cell) for row in items for cell in row.cells[:2]]
+        read = self.readings([cell for _, cell in cells], self.vectors.cut)
+        return [f"line {line}: {each}" for (line, _), each in zip(cells, read, strict=True) if each.is_long]
 
     def evaluate(self, items: Sequence[Row], metrics: Sequence[str], *, bootstrap: int = 0) -> list[Score]:
         """Of pairs with a score `spearman`, `pearson` and `loss`, of pairs without one `retrieval` and `loss`."""

@@ -25,7 +25,7 @@ from sublayer.tasks.pairs import alike, contrast, regress, scores_of
 from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, filled
 from sublayer.tasks.text_sizes import few_texts, text_model, tuned_texts, words_kind
-from sublayer.tasks.texts import Drawn, empty_body, start, vocabulary_of
+from sublayer.tasks.texts import Drawn, empty, start, vocabulary_of
 from sublayer.text import load_vocabulary
 from sublayer.train.loss import Loss
 
@@ -82,10 +82,9 @@ class Embedding(Job):
     def load(self, folder: Path, about: dict[str, Any], config: ModelConfig) -> Embed:
         try:
             vectors = Vectors(**about["vectors"])
-            head = vectors.head(config)
+            model = empty(config, "sentence", pool=vectors.pool, normalize=vectors.normalize)
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{folder / 'task.json'} does not say what vectors there are: {error!r}.") from None
-        model = EncoderWithHead(empty_body(config), head)
         return Embed(model, config, load_vocabulary(folder / "tokenizer.json"), vectors, about.get("longest"))
 
     def encode(self, task: Embed, items: Sequence[Row]) -> list[Example]:

@@ -24,6 +24,7 @@ from sublayer.models.heads import EncoderWithHead
 from sublayer.tasks.base import Written
 from sublayer.tasks.blanks import MASK, Filled, Guess, parts, written
 from sublayer.tasks.folder import write_task
+from sublayer.tasks.long_texts import in_pieces
 from sublayer.tasks.texts import BATCH_TOKENS, Ids, TextTask
 from sublayer.text import PretrainedTokenizer, Tokenizer
 from sublayer.train.loss import Loss, cross_entropy
@@ -44,6 +45,7 @@ class Fill(TextTask):
 
     metrics = ("accuracy", "loss", "perplexity")
     tokenizer: Tokenizer | PretrainedTokenizer
+    long = in_pieces
 
     def __init__(
         self,
@@ -130,10 +132,10 @@ class Fill(TextTask):
 
     # -- given texts -----------------------------------------------------------------------------------------
 
-    def encode_lines(self, lines: Sequence[Line], context: float = math.inf) -> list[list[int]]:
+    def encode_lines(self, lines: Sequence[Line]) -> list[list[int]]:
         """The ids of each line that says something, without specials, in pieces of what the model reads at once."""
         before, behind = self.around()
-        room = min(self.limit, context) - len(before) - len(behind)
+        room = self.limit - len(before) - len(behind)
         found: list[list[int]] = []
         for ids in self.tokenizer.encode_batch([line.text for line in lines if line.text.strip()]):
             step = len(ids) if math.isinf(room) else max(1, int(room))

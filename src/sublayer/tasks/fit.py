@@ -79,7 +79,7 @@ def _resume(asked: AnyRecipe, out: Path, listener: Listener, world: World, next_
     task = load(out, weights=False, trust_code=True)
     task.model.to(device_of(recipe.train))
     listener.message(f"Continuing from {found.name}.")
-    return _train(encoded(recipe, task, items, valid), out, listener, world, found, next_epoch)
+    return _train(encoded(recipe, task, items, valid, listener), out, listener, world, found, next_epoch)
 
 
 def _train(

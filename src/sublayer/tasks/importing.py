@@ -93,13 +93,15 @@ def _classify(found: Pretrained, about: Published, wanted: Wanted) -> Classify:
     labels = LabelSet(_labels(found.theirs), wanted.texts, several, "|")
     options = found.config.head.options
     config = found.config.model_copy(update={"head": type(found.config)().head})
-    return Classify(found.model, config, found.tokenizer, labels, options["pool"], options.get("activation"))
+    read = (options["pool"], options.get("activation"), options.get("transform"))
+    return Classify(found.model, config, found.tokenizer, labels, *read)
 
 
 def _tag(found: Pretrained, about: Published, wanted: Wanted) -> Tag:
     assert isinstance(found.model, EncoderWithHead) and found.tokenizer is not None
     config = found.config.model_copy(update={"head": type(found.config)().head})
-    return Tag(found.model, config, found.tokenizer, _labels(found.theirs))
+    transform = found.config.head.options.get("transform")
+    return Tag(found.model, config, found.tokenizer, _labels(found.theirs), transform)
 
 
 def _complete(found: Pretrained, about: Published, wanted: Wanted) -> Complete:

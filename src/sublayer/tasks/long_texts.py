@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from sublayer.data.slide import views
+from sublayer.data.text import Line
 from sublayer.data.texts import Token
+
+SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +55,33 @@ class Reading:
         """What became of it, to be told."""
         done = f"the last {self.left_out} left out" if self.left_out else f"read in {len(self.windows)} windows"
         return f"{self.tokens} tokens, {done}"
+
+
+class _InPieces(Protocol):
+    @property
+    def limit(self) -> float: ...
+
+    @property
+    def tokenizer(self) -> Any: ...
+
+    def encode_lines(self, lines: Sequence[Line]) -> list[list[int]]: ...
+
+
+def in_pieces(task: _InPieces, items: Sequence[Line]) -> list[str]:
+    """Of each line that is learned in several pieces, or not to its end: its tokens, and what is done."""
+    found = []
+    for line in items if task.limit < math.inf else ():
+        pieces, tokens = task.encode_lines([line]), len(task.tokenizer.encode(line.text))
+        left_out = tokens - sum(map(len, pieces))
+        if len(pieces) > 1 or 0 < left_out < tokens:
+            rest = f", the last {left_out} left out" if left_out else ""
+            found.append(f"line {line.line}: {tokens} tokens, read in {len(pieces)} pieces{rest}")
+    return found
+
+
+def told_long(name: str, texts: Sequence[str]) -> list[str]:
+    """Lines about the texts of a file that are longer than is read at once: how many there are, and the first ten."""
+    if not texts:
+        return []
+    more = [f"  and {len(texts) - SHOWN:,} more"] if len(texts) > SHOWN else []
+    return [f"{name}: {len(texts):,} longer than is read at once", *(f"  {text}" for text in texts[:SHOWN]), *more]

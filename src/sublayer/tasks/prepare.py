@@ -16,6 +16,7 @@ from sublayer.models.build import Model, build
 from sublayer.models.config import ModelConfig
 from sublayer.tasks.base import Job, Task
 from sublayer.tasks.jobs import job_of
+from sublayer.tasks.long_texts import told_long
 from sublayer.tasks.sections import AnyRecipe, Published, Side, Train
 from sublayer.text import Tokenizer, train_tokenizer
 from sublayer.train.report import Listener
@@ -46,13 +47,19 @@ def prepare(recipe: AnyRecipe, listener: Listener) -> Prepared:
     task.model.to(device_of(train))
     model = choices.recipe.model
     whole = {"model": model if isinstance(model, Published) else task.config}
-    return encoded(choices.recipe.model_copy(update=whole), task, items, valid)
+    return encoded(choices.recipe.model_copy(update=whole), task, items, valid, listener)
 
 
-def encoded(recipe: AnyRecipe, task: Task, items: Corpus[Any], valid: Corpus[Any] | None) -> Prepared:
-    """DataError where a line of either file is longer than the model can hold."""
+def encoded(
+    recipe: AnyRecipe, task: Task, items: Corpus[Any], valid: Corpus[Any] | None, listener: Listener
+) -> Prepared:
+    """DataError where a line of either file is longer than the model can hold; those that are read in parts, or cut as
+    the recipe asks, are told."""
     job = job_of(recipe.task)
     examples, *_ = [_ids(job, task, file) for file in (items, valid) if file is not None]
+    for file in (items, valid):
+        for line in [] if file is None else told_long(file.name, task.long(file.items)):
+            listener.message(line)
     return Prepared(recipe, job, task, items, examples, valid)
 
 

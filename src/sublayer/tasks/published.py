@@ -52,7 +52,7 @@ def _fill(found: Pretrained, model: EncoderWithHead, tokenizer: PretrainedTokeni
 
 
 def _answer(found: Pretrained, model: EncoderWithHead, tokenizer: PretrainedTokenizer) -> Answer:
-    return Answer(model, found.config, tokenizer, Rules())
+    return Answer(model, found.config, tokenizer, Rules(), found.config.head.options.get("transform"))
 
 
 TASKS: dict[str, Callable[[Pretrained, EncoderWithHead, PretrainedTokenizer], TextTask]] = {

@@ -22,7 +22,7 @@ from sublayer.tasks.sections import Published
 from sublayer.tasks.sizes import Choices, filled
 from sublayer.tasks.starting import read, with_head
 from sublayer.tasks.text_sizes import few_texts, text_model, tuned_texts, words_kind
-from sublayer.tasks.texts import Drawn, empty_body, start, vocabulary_of
+from sublayer.tasks.texts import Drawn, empty, start, vocabulary_of
 from sublayer.text import load_vocabulary
 from sublayer.train.loss import Loss
 
@@ -53,8 +53,8 @@ class Questioning(Job):
             raise DataError("There is nothing to learn: no question has an answer.")
         rules = Rules(**recipe.answer.model_dump())
         if isinstance(recipe.model, Published):
-            model, config, own, _ = with_head(read(recipe.model, "encoder"), recipe.model, "span", recipe.train)
-            return Answer(model, config, own, rules)
+            model, config, own, options = with_head(read(recipe.model, "encoder"), recipe.model, "span", recipe.train)
+            return Answer(model, config, own, rules, options.get("transform"))
         body, config, words = start(recipe.model, recipe.train, partial(vocabulary_of, recipe.text, _texts(items)))
         return Answer(EncoderWithHead(body, Span(config.d_model)), config, words, rules)
 
@@ -63,8 +63,9 @@ class Questioning(Job):
             rules = Rules(**about["rules"])
         except (KeyError, TypeError) as error:
             raise CheckpointError(f"{folder / 'task.json'} does not say what an answer is: {error!r}.") from None
-        model = EncoderWithHead(empty_body(config), Span(config.d_model))
-        return Answer(model, config, load_vocabulary(folder / "tokenizer.json"), rules)
+        transform = about.get("transform")
+        model = empty(config, "span", transform=transform)
+        return Answer(model, config, load_vocabulary(folder / "tokenizer.json"), rules, transform)
 
     def encode(self, task: Answer, items: Sequence[Question]) -> list[Example]:
         return task.examples(items)

@@ -25,6 +25,7 @@ from sublayer.models.seq2seq import EncoderDecoder
 from sublayer.tasks.base import Task, Written
 from sublayer.tasks.blanks import MASK, Filled, Guess, parts, sentinels_of, span_behind, written
 from sublayer.tasks.folder import write_task
+from sublayer.tasks.long_texts import in_pieces
 from sublayer.tasks.search import Search
 from sublayer.tasks.searching import decoding_of, hypotheses
 from sublayer.tasks.teaching import logits, logits_and_labels, translation_loss
@@ -51,6 +52,7 @@ class FillSpans(Task):
 
     metrics = ("accuracy", "loss", "perplexity")
     spelled = MASK
+    long = in_pieces
     model: EncoderDecoder
 
     def __init__(
@@ -72,7 +74,7 @@ class FillSpans(Task):
     @property
     def limit(self) -> float:
         """How many tokens of a text the model can read or write, specials counted; infinite where positions grow."""
-        return self.config.max_len if self.config.position.kind == "learned" else math.inf
+        return self.config.longest
 
     def for_inference(self, dtype: torch.dtype | None = None) -> FillSpans:
         same = FillSpans(self.model.for_inference(dtype), self.config, self.source, self.rate, self.mean)
@@ -195,13 +197,11 @@ class FillSpans(Task):
         their ends included, after what really stands before; `loss` and `perplexity` of all that is written."""
         if unknown := [name for name in metrics if name not in self.metrics]:
             raise ConfigError(f"unknown metric {unknown[0]!r}. {nearest(unknown[0], self.metrics)}")
-        texts = self.encode_lines(items)
-        if not texts:
+        if not (texts := self.encode_lines(items)):
             raise DataError("There is nothing to evaluate: no line has two tokens.")
         random = np.random.default_rng(SEED)
-        examples = [self.corrupted(ids, random) for ids in texts]
         about = f"spans:{self.rate:.0%} of {self.mean:g}|seed:{SEED}|{self.source.kind} tokens with sentinels and EOS"
-        scores = of_spans(self._judged(examples), about, bootstrap)
+        scores = of_spans(self._judged([self.corrupted(ids, random) for ids in texts]), about, bootstrap)
         return [scores[name] for name in metrics]
 
     @torch.inference_mode()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -53,14 +55,21 @@ class Tag(TextTask):
 
     per_token = True
 
-    def __init__(self, model: EncoderWithHead, config: ModelConfig, tokenizer: Vocabulary, tags: Sequence[str]) -> None:
-        super().__init__(model, config, tokenizer)
+    def __init__(
+        self,
+        model: EncoderWithHead,
+        config: ModelConfig,
+        tokenizer: Vocabulary,
+        tags: Sequence[str],
+        transform: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(model, config, tokenizer, transform)
         self.tags = tuple(tags)
         self.bio = is_bio(self.tags)
         self.metrics = ("accuracy", *(["span_f1"] if self.bio else []), "loss", "per_class")  # type: ignore[misc]
 
     def describe(self, folder: Path) -> None:
-        write_task(folder, "tag", self.config, {"tags": self.tags})
+        write_task(folder, "tag", self.config, {"tags": self.tags, "transform": self.transform})
         self.tokenizer.save(folder / "tokenizer.json")
 
     def sides(self) -> list[str]:
@@ -142,6 +151,14 @@ class Tag(TextTask):
             yield from (f"{word}\t{tag}" for word, tag in zip(found.words, _told(found, how), strict=True))
             if not found.words:
                 yield ""
+
+    def long(self, items: Sequence[Sentence]) -> list[str]:
+        found = []
+        for item in items if self.limit < math.inf else ():
+            if len(parts := self.windows(item.words)) > 1:
+                tokens = sum(map(len, self.tokenizer.encode_words(item.words)))
+                found.append(f"sentence in line {item.line}: {tokens} tokens, read in {len(parts)} windows")
+        return found
 
     # -- right tags ------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from sublayer.tasks.sizes import Choices, filled
 from sublayer.tasks.tag import Tag, Window
 from sublayer.tasks.teachers import taught
 from sublayer.tasks.text_sizes import few_texts, text_model, tuned_texts
-from sublayer.tasks.texts import Drawn, Vocabulary, empty_body, start
+from sublayer.tasks.texts import Drawn, Vocabulary, empty, start
 from sublayer.text import NGrams, load_vocabulary
 from sublayer.train.loss import Loss, cross_entropy
 
@@ -76,8 +76,9 @@ class Tagging(Job):
         tags = about.get("tags")
         if not isinstance(tags, list) or len(tags) < 2:
             raise CheckpointError(f"{folder / 'task.json'} does not say which tags there are: {tags!r}.")
-        head = TokenClasses(config.d_model, classes=len(tags), dropout=config.dropout)
-        return Tag(EncoderWithHead(empty_body(config), head), config, load_vocabulary(folder / "tokenizer.json"), tags)
+        transform = about.get("transform")
+        model = empty(config, "token-classes", classes=len(tags), transform=transform, dropout=config.dropout)
+        return Tag(model, config, load_vocabulary(folder / "tokenizer.json"), tags, transform)
 
     def encode(self, task: Tag, items: Sequence[Sentence]) -> list[Example]:
         known = task.known(items)

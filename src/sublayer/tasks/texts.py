@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -15,7 +14,7 @@ from sublayer.data.texts import TextBatch, Token
 from sublayer.errors import DataError, listing
 from sublayer.interop.pretrained import Pretrained
 from sublayer.models.build import build
-from sublayer.models.config import ModelConfig
+from sublayer.models.config import ModelConfig, Part
 from sublayer.models.encoder import EncoderModel
 from sublayer.models.heads import EncoderWithHead
 from sublayer.tasks.base import Task
@@ -37,14 +36,21 @@ class TextTask(Task):
 
     per_token  whether the head gives a row a token, or one a text
     published  what it came as, where that was a published folder: `save_pretrained` writes such a one again
+    transform  of the head, as the config of a model says it, where a published one has it; None: there is none
     """
 
     per_token: ClassVar[bool] = False
     published: Pretrained | None = None
     model: EncoderWithHead
 
-    def __init__(self, model: EncoderWithHead, config: ModelConfig, tokenizer: Vocabulary) -> None:
-        self.model, self.config, self.tokenizer = model, config, tokenizer
+    def __init__(
+        self,
+        model: EncoderWithHead,
+        config: ModelConfig,
+        tokenizer: Vocabulary,
+        transform: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model, self.config, self.tokenizer, self.transform = model, config, tokenizer, transform
 
     def for_inference(self, dtype: torch.dtype | None = None) -> Self:
         same = object.__new__(type(self))
@@ -60,7 +66,7 @@ class TextTask(Task):
     @property
     def limit(self) -> float:
         """How many tokens of a text the model can read, specials counted; infinite where positions grow."""
-        return self.config.max_len if self.config.position.kind == "learned" else math.inf
+        return self.config.longest
 
     def token(self, id: int) -> Token:
         """One id as the encoder reads it."""
@@ -174,8 +180,9 @@ def start(
     return body, config, vocabulary
 
 
-def empty_body(config: ModelConfig) -> EncoderModel:
-    """One whose weights are to be loaded."""
-    body = build(config)
-    assert isinstance(body, EncoderModel)
-    return body
+def empty(config: ModelConfig, kind: str, **options: Any) -> EncoderWithHead:
+    """An encoder with such a head, whose weights are to be loaded."""
+    given = {name: value for name, value in options.items() if value is not None}
+    model = build(config.model_copy(update={"head": Part(kind=kind, **given)}))
+    assert isinstance(model, EncoderWithHead)
+    return model

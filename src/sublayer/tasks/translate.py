@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -75,7 +74,7 @@ class Translate(Answering, Task):
     @property
     def limit(self) -> float:
         """How many tokens of a text the model can read or write, specials counted; infinite where positions grow."""
-        return self.config.max_len if self.config.position.kind == "learned" else math.inf
+        return self.config.longest
 
     def sides(self) -> list[str]:
         return [told("source", self.source), told("target", self.target)]
