@@ -1,4 +1,5 @@
 import copy
+import os
 
 import pytest
 import torch
@@ -63,3 +64,11 @@ def test_the_products_are_in_bfloat16(model):
     model.encoder.layers[0].ffn.register_forward_hook(lambda module, given, out: types.append(out.dtype))
     Bfloat16(translation_loss, "cpu")(model, Pairs().make(4))
     assert types == [torch.bfloat16]
+
+
+def test_the_code_that_is_kept_for_shapes_has_a_limit_unless_the_user_sets_one(monkeypatch):
+    name = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
+    for set, then in ((None, "256"), ("7", "7")):
+        monkeypatch.setenv(name, set) if set else monkeypatch.delenv(name, raising=False)
+        Bfloat16(None, "cpu")
+        assert os.environ[name] == then

@@ -58,12 +58,30 @@ def run(app: App, bound: socket.socket, limits: Limits) -> None:
     uvicorn.Server(config).run(sockets=[bound])
 
 
+class Heads:
+    """Beside a protocol: counts the bytes of a request's head, which its parser would keep without an end."""
+
+    head: int | None = None  # from its second piece on, until it has arrived
+
+    def too_long(self, data: bytes) -> bool:
+        if self.head is not None:
+            self.head += len(data)
+        return self.head is not None and self.head > HEAD
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()  # type: ignore[misc]
+        self.head = 0
+
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()  # type: ignore[misc]
+        self.head = None
+
+
 def _protocol(limits: Limits) -> Any:
     """uvicorn's protocol, with an end to waiting for either side."""
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-    class Protocol(HttpToolsProtocol):
-        head: int | None = None  # bytes of a head, from its second piece on, until it has arrived
+    class Protocol(Heads, HttpToolsProtocol):
         hurry: asyncio.TimerHandle | None = None  # cuts the connection, unless its head arrives or what was sent leaves
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -73,11 +91,8 @@ def _protocol(limits: Limits) -> Any:
             self.wait(limits.reading)
 
         def data_received(self, data: bytes) -> None:
-            if self.head is not None:
-                self.head += len(data)
-                if self.head > HEAD:
-                    self.transport.abort()
-                    return
+            if self.too_long(data):
+                return self.transport.abort()
             super().data_received(data)
             waits = self.hurry is not None
             arrived = self.cycle is not None and not self.cycle.response_complete
@@ -85,14 +100,6 @@ def _protocol(limits: Limits) -> Any:
                 self.wait(None)
             elif not arrived and not waits:
                 self.wait(limits.reading)
-
-        def on_message_begin(self) -> None:
-            super().on_message_begin()
-            self.head = 0
-
-        def on_headers_complete(self) -> None:
-            super().on_headers_complete()
-            self.head = None
 
         def eof_received(self) -> bool:  # type: ignore[override]
             """A client that has said all may still listen: it gets its answer."""
