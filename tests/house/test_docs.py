@@ -1,6 +1,7 @@
 """Both languages build without a warning, and every code block of README and pages does what it says.
 
 python     is run, one namespace a page; `print(…)  # text` prints that text
+{code-cell}  is run when the page is built, and what it gives stands in the page
 console    each `$ command` is run by bash in the page's folder and ends with 0; the lines under it are among those
            that it writes, in their order
 :caption:  makes a block a file of that name in the page's folder; yaml is nothing else
@@ -55,11 +56,12 @@ case "$*" in
 *--help* | *--resume*) ask "$@" ;;
 train*--task\\ translate*) ask "$@" {short} ;;
 train*--task*) ask "$@" {always} ;;
-train*) ask "$@" {short} ;;
+train* | search*) ask "$@" {short} ;;
 *) ask "$@" ;;
 esac
 """
 DIRECTIVES = {"{toctree}"}
+CELL = "{code-cell} ipython3"
 
 
 class Block(NamedTuple):
@@ -80,7 +82,7 @@ def blocks(page):
 
 @pytest.fixture(scope="session")
 def bash():
-    """Runs a command line in a folder and gives what it wrote; `sublayer train` is cut short."""
+    """Runs a command line in a folder and gives what it wrote; `sublayer train` and `search` are cut short."""
     fast = Path(__file__).with_name("fast_sublayer.py")
     with tempfile.TemporaryDirectory(prefix="docs") as tools:
         address = f"{tools}/s"
@@ -147,6 +149,10 @@ def test_builds_without_a_warning(language, tmp_path):
     )
     assert built.returncode == 0, built.stderr
     assert (tmp_path / "html" / "index.html").exists()
+    notebook = (tmp_path / "html" / "inspect.html").read_text(encoding="utf-8")
+    cells = [block for block in blocks(f"docs/{language}/inspect.md") if block.kind == CELL]
+    assert cells and notebook.count('class="cell_output') == len(cells)
+    assert '<iframe title="faced → decaf" srcdoc=' in notebook and '<img alt="_images/' in notebook
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -162,7 +168,7 @@ def test_every_block_runs(page, folder, bash):
         elif block.kind == "console":
             run_console(block, at, lambda command: bash(command, folder))
         else:
-            assert block.kind in {"text", *DIRECTIVES}, f"{at}: a block of kind {block.kind!r} is run by nothing"
+            assert block.kind in {"text", CELL, *DIRECTIVES}, f"{at}: a block of kind {block.kind!r} is run by nothing"
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/en") or page == "README.md"])

@@ -21,6 +21,7 @@ OPTIONAL = {
     "torch.utils.tensorboard": "tensorboard",
     "wandb": "wandb",
     "trackio": "trackio",
+    "optuna": "optuna",
     "sacrebleu": "sacrebleu",
     "ctranslate2": "ctranslate2",
     "onnx": "onnx",

@@ -130,7 +130,7 @@ def test_without_matplotlib_the_cure_is_named_and_the_old_file_stays(picture, tm
 
 def test_one_kind_layer_and_head_can_be_plotted(picture):
     both = AttentionPicture({"encoder": [HEADS, HEADS * 0.5], "decoder": [HEADS]}, "ab", "cd")
-    assert len(both.plot().subfigs) == 2
+    assert len(both.plot().subfigs) == 2 and both.plot()._repr_png_().startswith(b"\x89PNG")
     (part,) = both.plot("encoder", layer=-1, head=1).subfigs
     axis = part.axes[0]
     assert axis.get_title() == "layer 2" and "head 2" in part._suptitle.get_text()

@@ -12,7 +12,7 @@ from tests.serve.process import connect, server
 
 from sublayer.errors import ConfigError
 from sublayer.serve.client import Client, Refused
-from sublayer.serve.server import listen
+from sublayer.serve.server import HEAD, listen
 
 FLOOD = 40_000_000  # more than the kernel keeps for a client
 
@@ -68,6 +68,16 @@ def test_a_head_that_does_not_end_is_cut(shouting):
             with suppress(ConnectionResetError):
                 assert everything(connection) == b""
             assert 0.3 < time.monotonic() - since < 10
+
+
+def test_a_head_has_a_size():
+    with server("shout", "reading=60") as process, connect(process) as connection:
+        with suppress(ConnectionError):
+            connection.sendall(b"POST /predict HTTP/1.1\r\nX: ")
+            for _ in range(40):
+                connection.sendall(b"a" * HEAD)
+            assert everything(connection) == b""
+        assert client(process).predict(["a"]) == ["A"]
 
 
 def test_a_body_that_does_not_end_is_told(shouting):

@@ -90,7 +90,7 @@ def test_what_is_left_out_is_told(files):
 
 def test_a_prefix_stands_before_each_source_of_its_corpus(files):
     heard = Heard()
-    task = fit(recipe(files, more=more(files, prefix="> ")), files / "run", heard)
+    task = fit(recipe(files, more=more(files, prefix="> > ")), files / "run", heard)
     assert heard.messages[0].startswith(f"{files / 'train.tsv'}, {files / 'more.tsv'}: 90 pairs")
     assert {">", " "} <= set(task.source.vocabulary)
 

@@ -1,10 +1,12 @@
 import json
+import shutil
 from dataclasses import replace
 from zlib import crc32
 
 import pytest
 from tests.runs import Heard, tiny_recipe, words, write_pairs
 
+import sublayer
 from sublayer.data import Corpus, Pair
 from sublayer.data.conll import Sentence
 from sublayer.data.questions import Question, Stretch
@@ -175,6 +177,38 @@ def test_where_none_can_be_trusted_nothing_is_touched(two):
     with pytest.raises(CheckpointError, match="No checkpoint in .* can be trusted:\n  - step-00000008: state.json .*"):
         resumed(two)
     assert {path: path.read_bytes() for path in two.rglob("*") if path.is_file()} == before
+
+
+def test_one_that_has_lost_its_state_is_no_run_that_has_not_begun(two):
+    (two / "checkpoints" / "step-00000008" / "state.json").unlink()
+    heard = resumed(two)
+    assert "Passing over step-00000008: state.json is missing." in heard.messages
+    assert "Continuing from step-00000004." in heard.messages
+
+
+@pytest.mark.parametrize("spoil", [lambda path: flip(path), lambda path: path.unlink()])
+def test_where_the_only_one_is_damaged_the_best_weights_still_answer(tmp_path, spoil):
+    """With keep: 1, which is the default."""
+    train, valid = write_pairs(tmp_path / "train.tsv", WORDS[:60]), write_pairs(tmp_path / "valid.tsv", WORDS[60:80])
+    fit(tiny_recipe(train, valid, steps=12), tmp_path / "run", Heard())
+    best, folder = tmp_path / "run" / "model.safetensors", tmp_path / "run" / "checkpoints"
+    (only,) = folder.iterdir()
+    spoil(only / "state.json")
+    whole = best.read_bytes()
+    with pytest.raises(CheckpointError) as error:
+        resumed(tmp_path / "run")
+    first, second, *cures = str(error.value).splitlines()
+    assert first == f"No checkpoint in {folder} can be trusted:"
+    assert second.startswith("  - step-00000012: state.json is ")
+    assert cures == [
+        f"{best} is not one of them: `sublayer predict {best.parent}` answers with it.",
+        f"To train from the beginning remove {folder} and --resume. With train.keep=2 there is an older one to go back "
+        "to.",
+    ]
+    assert best.read_bytes() == whole and len(list(sublayer.load(tmp_path / "run").predict(["ab"]))) == 1
+    shutil.rmtree(folder)
+    assert "it starts from the beginning" in " ".join(resumed(tmp_path / "run").messages)
+    assert best.read_bytes() == whole
 
 
 def test_what_a_cut_off_save_has_left_is_swept_away(two):

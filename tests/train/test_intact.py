@@ -77,8 +77,7 @@ class Disk:
 
 def again(folder, model, steps):
     """What a run does at each save, with one checkpoint kept."""
-    save(folder, model, steps, Position(step=2))
-    rotate(folder, 1)
+    rotate(save(folder, model, steps, Position(step=2)), 1)
 
 
 def calls(folder, monkeypatch, how):

@@ -77,8 +77,15 @@ def test_only_whole_checkpoints_count_and_the_oldest_go(tmp_path):
     (tmp_path / "step-00000200").mkdir()  # died while it was copied
     (tmp_path / ".step-00000300.part").mkdir()
     assert [c.name for c in checkpoints(tmp_path)] == ["step-00000003", "step-00000020", "step-00000100"]
-    rotate(tmp_path, 2)
+    rotate(tmp_path / "step-00000100", 2)
     assert [c.name for c in checkpoints(tmp_path)] == ["step-00000020", "step-00000100"]
+
+
+def test_what_was_passed_over_does_not_push_out_what_is_saved_now(tmp_path):
+    for step in (4, 8, 6):  # 8 was damaged, and the run went on from 4
+        saved = save(tmp_path, *trained(), Position(step=step))
+    rotate(saved, 1)
+    assert [c.name for c in checkpoints(tmp_path)] == ["step-00000006", "step-00000008"]
 
 
 def test_a_save_that_dies_leaves_the_old_checkpoint(tmp_path, monkeypatch):

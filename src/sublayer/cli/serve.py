@@ -48,5 +48,6 @@ def serve(
         shown = f"[{address}]" if ":" in address else address
         if key is None and not (address.startswith("127.") or address == "::1"):
             tell(f"Whoever reaches {shown} can ask: set SUBLAYER_API_KEY, or stay with --host 127.0.0.1.")
+        bound.listen(limits.connections)  # who reads the address may ask: the kernel holds it until uvicorn is there
         tell(f"{', '.join(doors)}: http://{shown}:{number}/  (Ctrl-C ends it)")
         run(app, bound, limits)

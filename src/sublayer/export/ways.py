@@ -95,7 +95,14 @@ def with_engine(task: Translate, run: Path, name: str, *, scored: bool, tell: Ca
         return task.for_inference()
     folder, weights = run / "exports" / chosen, run / "model.safetensors"
     if not current(folder, weights):
-        tell(f"{folder}: {export(task, chosen, folder, weights)}")
+        tell(f"{folder}: exporting, once for these weights; this can take minutes")
+        try:
+            tell(f"{folder}: {export(task, chosen, folder, weights)}")
+        except OSError as error:
+            raise ConfigError(
+                f"{error.filename or folder} cannot be written: {error.strerror}. Export where it can, before: "
+                f"sublayer export {run} --to {chosen}"
+            ) from None
     task.engine = way(chosen).engine(folder, torch.get_num_threads(), scored)
     return task
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -85,6 +86,7 @@ def sheet(title: str, kinds: Mapping[str, Kind], shown: str) -> "Figure":
         called, caption = NAMES.get(name, (name, "Each row: what this position looks at."))
         part.suptitle(f"{called}, {shown}\n{caption}", fontsize=9, **text)
         _panels(part, kind, ramp, text)
+    figure._repr_png_ = partial(image, figure, "png")  # type: ignore[attr-defined]  # a notebook shows other figures only once pyplot is there
     return figure
 
 

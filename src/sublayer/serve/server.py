@@ -12,6 +12,8 @@ from sublayer.errors import ConfigError
 from sublayer.serve.limits import Limits
 from sublayer.serve.replies import App, full
 
+HEAD = 65536  # bytes of a request's head at most; a longer one is cut
+
 
 def listen(host: str, port: int) -> socket.socket:
     """A socket that is bound; port 0: any that is free. ConfigError where it cannot be had."""
@@ -34,14 +36,15 @@ def run(app: App, bound: socket.socket, limits: Limits) -> None:
     ConfigError where uvicorn is missing.
     """
     try:
+        import httptools  # noqa: F401  uvicorn's own parser of requests takes twice as long
         import uvicorn
     except ImportError:
-        raise ConfigError("Serving needs uvicorn: pip install 'sublayer[serve]'.") from None
+        raise ConfigError("Serving needs uvicorn and httptools: pip install 'sublayer[serve]'.") from None
     config = uvicorn.Config(
         app,
         http=_protocol(limits),
         ws="none",
-        loop="asyncio",
+        loop="auto",  # uvloop where it is installed
         lifespan="on",
         access_log=False,
         log_config=None,
@@ -57,9 +60,10 @@ def run(app: App, bound: socket.socket, limits: Limits) -> None:
 
 def _protocol(limits: Limits) -> Any:
     """uvicorn's protocol, with an end to waiting for either side."""
-    from uvicorn.protocols.http.h11_impl import H11Protocol
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-    class Protocol(H11Protocol):
+    class Protocol(HttpToolsProtocol):
+        head: int | None = None  # bytes of a head, from its second piece on, until it has arrived
         hurry: asyncio.TimerHandle | None = None  # cuts the connection, unless its head arrives or what was sent leaves
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -69,6 +73,11 @@ def _protocol(limits: Limits) -> Any:
             self.wait(limits.reading)
 
         def data_received(self, data: bytes) -> None:
+            if self.head is not None:
+                self.head += len(data)
+                if self.head > HEAD:
+                    self.transport.abort()
+                    return
             super().data_received(data)
             waits = self.hurry is not None
             arrived = self.cycle is not None and not self.cycle.response_complete
@@ -76,6 +85,14 @@ def _protocol(limits: Limits) -> Any:
                 self.wait(None)
             elif not arrived and not waits:
                 self.wait(limits.reading)
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self.head = 0
+
+        def on_headers_complete(self) -> None:
+            super().on_headers_complete()
+            self.head = None
 
         def eof_received(self) -> bool:  # type: ignore[override]
             """A client that has said all may still listen: it gets its answer."""

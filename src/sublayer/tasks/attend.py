@@ -20,7 +20,7 @@ from sublayer.tasks.spans import FillSpans
 from sublayer.tasks.tag import Tag
 from sublayer.tasks.texts import Ids, TextTask, Vocabulary
 from sublayer.tasks.translate import Translate
-from sublayer.text import NGrams, PretrainedTokenizer, PublishedSide, Words
+from sublayer.text import AnyTokenizer, NGrams, PretrainedTokenizer, PublishedSide, Words
 
 
 class Side(NamedTuple):
@@ -34,7 +34,7 @@ class Side(NamedTuple):
     of: list[int]
 
     @classmethod
-    def read(cls, tokenizer: Vocabulary | PublishedSide, text: str) -> Self:
+    def read(cls, tokenizer: Vocabulary | AnyTokenizer, text: str) -> Self:
         tokens = tokenizer.tokens(text)
         if isinstance(tokenizer, NGrams | PublishedSide):
             return cls.whole(tokens)

@@ -11,7 +11,7 @@ from itertools import takewhile
 from sublayer.errors import ConfigError
 from sublayer.generate import Hypothesis
 from sublayer.tasks.base import Written
-from sublayer.text import PublishedSide, Tokenizer
+from sublayer.text import AnyTokenizer, PublishedSide
 
 MASK = "[MASK]"
 """How a blank is written where the vocabulary has no spelling of its own."""
@@ -67,9 +67,9 @@ def span_behind(sentinel: int, answer: Hypothesis, sentinels: Collection[int]) -
     return answer.tokens[start:stop], math.exp(sum(answer.token_logps[start : stop + 1]))
 
 
-def sentinels_of(words: Tokenizer | PublishedSide) -> list[int]:
+def sentinels_of(words: AnyTokenizer) -> list[int]:
     """Behind a vocabulary of our own; of a published one those that it has. ConfigError where it has none."""
-    if isinstance(words, Tokenizer):
+    if not isinstance(words, PublishedSide):
         return list(range(words.vocab_size, words.vocab_size + SENTINELS))
     spelled = {token.removeprefix("▁"): id for id, token in enumerate(words.vocabulary)}
     found = list(takewhile(lambda id: id is not None, (spelled.get(f"<extra_id_{n}>") for n in range(len(spelled)))))

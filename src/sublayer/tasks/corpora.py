@@ -39,7 +39,8 @@ def read_corpora(files: Sequence[str], data: Data, *, skip_bad: bool) -> Pairs:
     rules["scripts"] = rules["scripts"] and tuple(script.upper() for script in rules["scripts"])
     folder = None if data.store is None else Path(data.store)
     read = partial(read_pairs, columns=data.columns, skip_bad=skip_bad, keep=Worth(**rules), store=folder)
-    corpora = [read(_path(files)), *(read(_path(more.train), prefix=more.prefix) for more in data.more)]
+    corpora = [read(_path(files), prefix=data.prefix)]
+    corpora += [read(_path(more.train), prefix=more.prefix) for more in data.more]
     if not data.more:
         return corpora[0]
     items = Joined([corpus.items for corpus in corpora], [1.0, *(m.weight for m in data.more)], data.temperature)

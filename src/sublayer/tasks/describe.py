@@ -16,7 +16,7 @@ def describe(task: Task, text: str | None = None) -> str:
         [
             *task.sides(),
             "",
-            *_columns([("part", "what", "shape"), *table]),
+            *columns([("part", "what", "shape"), *table]),
             "",
             f"parameters: {counted.total:,} ({counted.total * 4 / 2**20:.1f} MiB in fp32)",
             *(f"  {name}: {number:,}" for name, number in counted.parts.items()),
@@ -27,6 +27,7 @@ def describe(task: Task, text: str | None = None) -> str:
     )
 
 
-def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Lines of a table whose columns stand under one another."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

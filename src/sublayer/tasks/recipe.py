@@ -36,7 +36,7 @@ class More(Section):
 
     train: Files
     weight: float = Field(1.0, gt=0, description="how often its pairs are drawn beside those of data.train")
-    prefix: str = Field("", description="put before each of its sources, such as a tag of the language to write")
+    prefix: str = Field("", description="put before each of its sources; a word and a space are a tag: see text.tags")
 
 
 class Filter(Section):
@@ -51,11 +51,12 @@ class Filter(Section):
 class Data(sections.Data):
     """Where the pairs are: one TSV or JSONL file (also .gz), or two parallel text files."""
 
-    of_batches: ClassVar[tuple[str, ...]] = ("temperature", "more")
+    of_batches: ClassVar[tuple[str, ...]] = ("temperature", "more", "prefix")
 
     train: Files | None = Field(None, description="file, or [source file, target file]")
     valid: Files | None = Field(None, description="the same for validation")
     columns: tuple[int, int] | None = Field(None, description="columns of source and target in a TSV, from 1")
+    prefix: str = Field("", description="of data.train, as of a further corpus; data.valid is read as it is")
     more: list[More] = Field(default_factory=list, description="further corpora beside data.train")
     temperature: float = Field(1.0, gt=0, description="above 1, small corpora are drawn more often than their share")
     filter: Filter = Filter()
@@ -82,6 +83,9 @@ class Text(Section):
     source: Side = Side()
     target: Side = Side()
     shared: bool = Field(False, description="one vocabulary for both sides, made by `source`")
+    tags: list[Annotated[str, Field(pattern=r"^\S+$")]] = Field(
+        default_factory=list, description="words that a source may begin with, such as its language: each is one token"
+    )
 
 
 class Train(Taught):

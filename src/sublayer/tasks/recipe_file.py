@@ -70,13 +70,13 @@ def read_recipe(path: Path, overrides: Sequence[str] = ()) -> Any:
 
 def make_recipe(values: dict[str, Any], overrides: Sequence[str] = (), *, origin: str) -> Any:
     """The recipe of the task that the plain values name. ConfigError lists every problem."""
-    for override in overrides:
-        _override(values, override)
+    for change in overrides:
+        override(values, change)
     recipe = recipe_of(values.get("task", "translate"), origin)
     try:
         return recipe.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(listing(f"{origin}:", [_told(e, recipe) for e in error.errors()])) from None
+        raise ConfigError(listing(f"{origin}:", [told(e, recipe) for e in error.errors()])) from None
 
 
 def recipe_of(task: Any, origin: str) -> type[AnyRecipe]:
@@ -114,10 +114,11 @@ def write_recipe(recipe: AnyRecipe, path: Path) -> None:
     write_text(path, yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
 
 
-def _override(values: dict[str, Any], override: str) -> None:
-    key, equals, value = override.partition("=")
+def override(values: dict[str, Any], change: str) -> None:
+    """Put what `section.key=value` says into plain values. ConfigError where that says nothing, or names no section."""
+    key, equals, value = change.partition("=")
     if not equals:
-        raise ConfigError(f"--set {override!r}: write section.key=value, for example train.steps=500.")
+        raise ConfigError(f"--set {change!r}: write section.key=value, for example train.steps=500.")
     *path, last = key.strip().split(".")
     at = values
     for name in path:
@@ -125,11 +126,11 @@ def _override(values: dict[str, Any], override: str) -> None:
             at[name] = {}
         at = at[name]
         if not isinstance(at, dict):
-            raise ConfigError(f"--set {override!r}: {name!r} is no section.")
+            raise ConfigError(f"--set {change!r}: {name!r} is no section.")
     at[last] = parse(value, f"--set {key}")
 
 
-def _told(error: Any, recipe: type[AnyRecipe]) -> str:
+def told(error: Any, recipe: type[AnyRecipe]) -> str:
     """One problem: key, what is wrong, what came, and for an unknown key where it belongs."""
     place = [str(part) for part in error["loc"] if part not in (SIZES, PUBLISHED)]
     key = ".".join(place) or "recipe"

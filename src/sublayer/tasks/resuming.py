@@ -13,23 +13,28 @@ from sublayer.errors import CheckpointError, ConfigError, listing
 from sublayer.tasks.prepare import Prepared
 from sublayer.train.intact import damage
 from sublayer.train.report import Listener
-from sublayer.train.state import Position, checkpoints
+from sublayer.train.state import Position
 
 
 def newest(folder: Path, listener: Listener) -> Path | None:
     """The newest checkpoint that is what was written, None where there is none at all; damaged ones are told.
 
-    CheckpointError where every one is damaged.
+    CheckpointError where every one is damaged: the best weights alone hold no place in the data to go on from.
     """
-    told = []
-    for found in reversed(checkpoints(folder)):
+    told, best = [], folder.parent / "model.safetensors"
+    for found in sorted(folder.glob("step-*"), reverse=True):  # one that lacks its files is damaged too
         wrong = damage(found)
         if wrong is None:
             return found
         told.append(f"{found.name}: {wrong}")
         listener.message(f"Passing over {told[-1]}.")
     if told:
-        raise CheckpointError(listing(f"No checkpoint in {folder} can be trusted:", told))
+        still = f"{best} is not one of them: `sublayer predict {best.parent}` answers with it.\n"
+        raise CheckpointError(
+            listing(f"No checkpoint in {folder} can be trusted:", told) + f"\n{still if best.exists() else ''}"
+            f"To train from the beginning remove {folder} and --resume. With train.keep=2 there is an older one to go "
+            "back to."
+        )
     return None
 
 

@@ -30,7 +30,7 @@ from sublayer.tasks.search import Search
 from sublayer.tasks.searching import decoding_of, hypotheses
 from sublayer.tasks.teaching import logits, logits_and_labels, translation_loss
 from sublayer.tasks.written import told
-from sublayer.text import PublishedSide, Tokenizer
+from sublayer.text import AnyTokenizer
 from sublayer.train.loss import Loss
 
 SEED, BATCH_TOKENS = 1, 2048
@@ -59,7 +59,7 @@ class FillSpans(Task):
         self,
         model: EncoderDecoder,
         config: ModelConfig,
-        words: Tokenizer | PublishedSide,
+        words: AnyTokenizer,
         rate: float = 0.15,
         mean: float = 3.0,
     ) -> None:
@@ -68,7 +68,7 @@ class FillSpans(Task):
         self.search = Search(beam=5, length_penalty=0.0)
 
     @property
-    def tokenizer(self) -> Tokenizer | PublishedSide:
+    def tokenizer(self) -> AnyTokenizer:
         return self.source
 
     @property

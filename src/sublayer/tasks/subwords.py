@@ -7,7 +7,7 @@ from typing import Literal
 
 from sublayer.errors import ConfigError
 from sublayer.tasks.recipe import Subwords
-from sublayer.text import AnyTokenizer, Tokenizer
+from sublayer.text import AnyTokenizer, Tagged, Tokenizer
 from sublayer.text.sampling import BpeDropout, Draw, Recut, UnigramSampling
 
 Example = tuple[list[int], list[int]]
@@ -38,7 +38,10 @@ class Recuts:
         return self._cut(self.source, source, draw), self._cut(self.target, target, draw)
 
     def _cut(self, recut: Recut | None, ids: list[int], draw: Draw) -> list[int]:
-        found = ids if recut is None else recut(ids, draw)
+        if recut is None:
+            return ids
+        front = int(len(ids) > 0 and ids[0] >= len(recut.tokenizer))  # a tag stays as it is
+        found = [*ids[:front], *recut(ids[front:], draw)]
         return found if len(found) < self.limit else ids
 
     def _kind(self, side: Literal["source", "target"]) -> str | None:
@@ -47,6 +50,8 @@ class Recuts:
 
 
 def _recut(settings: Subwords, tokenizer: AnyTokenizer) -> Recut | None:
+    if isinstance(tokenizer, Tagged):
+        tokenizer = tokenizer.own
     if not isinstance(tokenizer, Tokenizer):
         return None
     if settings.dropout and tokenizer.kind == "bpe":

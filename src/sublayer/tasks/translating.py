@@ -33,7 +33,8 @@ from sublayer.tasks.subwords import Recuts
 from sublayer.tasks.teachers import taught
 from sublayer.tasks.teaching import logits_and_labels, sizes, translation_loss
 from sublayer.tasks.translate import Translate
-from sublayer.text import Tokenizer, load_side
+from sublayer.text import Tagged, Tokenizer, load_side
+from sublayer.text.tagged import cut
 from sublayer.train.loss import Loss
 from sublayer.train.stretch import Stretched
 
@@ -126,13 +127,30 @@ class _Pairs:
             examples = [self.recuts(example, random.random) for example in examples]
         if self.noise != Noise():
             unknown = self.task.source.unk
-            examples = [(self.noise(source, unknown, random), target) for source, target in examples]
+            examples = [(self._worse(source, unknown, random), target) for source, target in examples]
         return pack(self.task, examples) if packs(self.task, examples) else self.task.batch(examples)
 
+    def _worse(self, source: list[int], unknown: int, random: np.random.Generator) -> list[int]:
+        """A tag stays."""
+        front = self.task.source.front(source) if isinstance(self.task.source, Tagged) else 0
+        return [*source[:front], *(self.noise(source[front:], unknown, random) if source[front:] else [])]
 
-def _tokenizers(recipe: Recipe, pairs: Sequence[Pair]) -> tuple[Tokenizer, Tokenizer]:
-    sources, targets = (p.source for p in pairs), (p.target for p in pairs)
+
+def _tokenizers(recipe: Recipe, pairs: Sequence[Pair]) -> tuple[Tokenizer | Tagged, Tokenizer | Tagged]:
+    tags = _tags(recipe)
+    sources, targets = (cut(p.source, tags)[1] for p in pairs), (p.target for p in pairs)
     if recipe.text.shared:
-        both = tokenizer_of(recipe.text.source, chain(sources, targets))
+        both = _tagged(tokenizer_of(recipe.text.source, chain(sources, targets)), tags)
         return both, both
-    return tokenizer_of(recipe.text.source, sources), tokenizer_of(recipe.text.target, targets)
+    return _tagged(tokenizer_of(recipe.text.source, sources), tags), tokenizer_of(recipe.text.target, targets)
+
+
+def _tags(recipe: Recipe) -> list[str]:
+    """Those that are named, and each prefix that is a word and a space."""
+    prefixes = [recipe.data.prefix, *(more.prefix for more in recipe.data.more)]
+    words = [prefix.removesuffix(" ") for prefix in prefixes if prefix.endswith(" ")]
+    return list(dict.fromkeys([*recipe.text.tags, *(word for word in words if word.split() == [word])]))
+
+
+def _tagged(own: Tokenizer, tags: Sequence[str]) -> Tokenizer | Tagged:
+    return Tagged(own, tags) if tags else own

@@ -6,11 +6,12 @@ from sublayer.text.pretrained import PretrainedTokenizer
 from sublayer.text.saved import load_side, load_vocabulary
 from sublayer.text.side import PublishedSide
 from sublayer.text.special import BOS, EOS, PAD, SPECIALS, UNK, UNKNOWN
+from sublayer.text.tagged import Tagged
 from sublayer.text.tokenizer import Tokenizer
 from sublayer.text.train import KINDS, train_tokenizer
 from sublayer.text.units import Words
 
-AnyTokenizer = Tokenizer | PublishedSide
+AnyTokenizer = Tokenizer | Tagged | PublishedSide
 """What a model that writes has on either side."""
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "NGrams",
     "PretrainedTokenizer",
     "PublishedSide",
+    "Tagged",
     "Tokenizer",
     "Words",
     "load_side",

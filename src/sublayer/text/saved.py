@@ -8,21 +8,27 @@ from pathlib import Path
 from sublayer.text.ngrams import NGrams
 from sublayer.text.pretrained import PretrainedTokenizer
 from sublayer.text.side import PublishedSide
+from sublayer.text.tagged import Tagged
 from sublayer.text.tokenizer import KEY, Tokenizer
 
 
 def load_vocabulary(path: Path) -> Tokenizer | NGrams | PretrainedTokenizer:
     """Of texts that are read. CheckpointError names the file."""
     kind = _class(path)
+    if kind is Tagged:
+        return Tokenizer.load(path)  # says what is wrong with the file: no text that is only read has tags
     return (PretrainedTokenizer if kind is PublishedSide else kind).load(path)
 
 
-def load_side(path: Path) -> Tokenizer | PublishedSide:
+def load_side(path: Path) -> Tokenizer | Tagged | PublishedSide:
     """Of texts that are read and written. CheckpointError names the file."""
-    return (PublishedSide if _class(path) in (PublishedSide, PretrainedTokenizer) else Tokenizer).load(path)
+    kind = _class(path)
+    if kind is Tagged:
+        return Tagged.load(path)
+    return (PublishedSide if kind in (PublishedSide, PretrainedTokenizer) else Tokenizer).load(path)
 
 
-def _class(path: Path) -> type[Tokenizer | NGrams | PretrainedTokenizer | PublishedSide]:
+def _class(path: Path) -> type[Tokenizer | Tagged | NGrams | PretrainedTokenizer | PublishedSide]:
     try:
         held = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
@@ -31,6 +37,8 @@ def _class(path: Path) -> type[Tokenizer | NGrams | PretrainedTokenizer | Publis
         return NGrams
     model = held.get("model") if isinstance(held, dict) else None
     about = model.get(KEY) if isinstance(model, dict) else None
+    if isinstance(about, dict) and "tags" in about:
+        return Tagged
     if not isinstance(about, dict) or "specials" not in about:
         return Tokenizer
     return PublishedSide if "side" in about else PretrainedTokenizer

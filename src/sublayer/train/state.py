@@ -113,9 +113,10 @@ def checkpoints(folder: Path) -> list[Path]:
     return sorted(p for p in folder.glob("step-*") if (p / "state.json").exists())
 
 
-def rotate(folder: Path, keep: int) -> None:
-    """Remove all but the newest `keep`."""
-    for old in checkpoints(folder)[:-keep]:
+def rotate(saved: Path, keep: int) -> None:
+    """Remove what is older than this checkpoint and the `keep` - 1 before it. One of a later step was passed over as
+    damaged, and does not count."""
+    for old in [found for found in checkpoints(saved.parent) if found.name <= saved.name][:-keep]:
         remove(old)
 
 

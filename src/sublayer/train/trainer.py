@@ -192,9 +192,9 @@ class Trainer:
     def _save(self) -> None:
         if self.validate is None:
             self._keep()
-        save(self.folder / "checkpoints", self.model, self.optimizer, self.at, self.world, self.average)
+        saved = save(self.folder / "checkpoints", self.model, self.optimizer, self.at, self.world, self.average)
         if self.world.rank == 0:
-            rotate(self.folder / "checkpoints", self.limits.keep)
+            rotate(saved, self.limits.keep)
         self.world.agreed(None)  # nobody goes on before all is written
 
     def _since(self, begun: float) -> float:
