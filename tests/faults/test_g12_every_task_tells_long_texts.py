@@ -96,6 +96,29 @@ def test_in_answers(name, tmp_path):
     assert said in told.err and (told.code == 0) == (not said or name.startswith("embed")), told.err
     lines = told.out.splitlines()
     assert (len(lines[0].split()) if name == "tag" else len(lines)) == answers
+    short = given.replace(LONG, "a")
+    (tmp_path / "asked.txt").write_text(f"{short}\n{short}\n{given}\n{short}\n", encoding="utf-8")
+    told = command("predict", tmp_path / "run", tmp_path / "asked.txt", "--shard", "2/2")
+    assert said.replace("line 1", "line 3") in told.err, told.err
+    told = command("predict", tmp_path / "run", tmp_path / "asked.txt", "--out", tmp_path / "said.txt")
+    assert said.replace("line 1", "line 3") in told.err, told.err
+
+
+def test_a_word_that_is_longer_than_the_model_reads(tmp_path):
+    asked = recipe(tmp_path, "tag", "a b", "a b").model_dump(exclude_unset=True) | {"text": {"kind": "char"}}
+    task = fit(make_recipe(asked, origin="here"), tmp_path / "run", Heard())
+    with pytest.raises(DataError, match="sentence 4: word 2 is 9 tokens and the model reads 6 at a time"):
+        list(task.predict(["a", "b", "a b", "b ababababa"], window=2))
+
+
+def test_the_texts_that_are_searched_are_told_apart(tmp_path):
+    fit(recipe(tmp_path, "embed", "a b", "a b"), tmp_path / "run", Heard())
+    (tmp_path / "asked.txt").write_text(f"a\n{LONG}\n", encoding="utf-8")
+    (tmp_path / "there.txt").write_text(f"b\n\n{LONG}\n", encoding="utf-8")
+    told = command("predict", tmp_path / "run", tmp_path / "asked.txt", "--nearest", tmp_path / "there.txt")
+    windows = "12 tokens, read in 3 windows"
+    assert told.err.splitlines() == [f"of the texts that are searched, line 3: {windows}", f"line 2: {windows}"]
+    assert told.out.splitlines()[1] == LONG
 
 
 def test_a_prompt_of_which_the_beginning_is_out_of_sight(tmp_path):

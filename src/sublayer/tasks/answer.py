@@ -93,12 +93,13 @@ class Answer(TextTask):
     # -- answers ---------------------------------------------------------------------------------------------
 
     def predict(
-        self, inputs: Iterable[str | tuple[str, str]], *, n: int = 1, window: int = 1024
+        self, inputs: Iterable[str | tuple[str, str]], *, n: int = 1, window: int = 1024, first: int = 1
     ) -> Iterator[list[Answered]]:
         """For each question and text, in order, its `n` best answers, the best first; no answer is one of them. A pair
         is given as such, or with a tab between; an empty line has one empty answer. A text of any length may come.
-        Streams, `window` pairs at a time; what a pair gets does not depend on its neighbours."""
-        stream = enumerate(inputs, 1)
+        Streams, `window` pairs at a time; what a pair gets does not depend on its neighbours. Errors count lines from
+        `first`."""
+        stream = enumerate(inputs, first)
         while given := list(islice(stream, window)):
             pairs = [tuple(each.split("\t")) if isinstance(each, str) else tuple(each) for _, each in given]
             full = [i for i, pair in enumerate(pairs) if any(part.strip() for part in pair)]
@@ -129,7 +130,8 @@ class Answer(TextTask):
 
     def write(self, lines: Iterable[str], how: Written, *, window: int = 1024) -> Iterator[str]:
         """The best answer a line, empty where there is none."""
-        for number, found in enumerate(self.predict(lines, n=how.nbest, window=window), how.first):
+        answers = self.predict(lines, n=how.nbest, window=window, first=how.first)
+        for number, found in enumerate(answers, how.first):
             if how.as_json:
                 yield json.dumps({"line": number, "answers": [asdict(each) for each in found]}, ensure_ascii=False)
                 continue

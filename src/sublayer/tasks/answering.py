@@ -51,6 +51,7 @@ class Answering(Given):
         alignments: bool = False,
         window: int = WINDOW,
         ahead: int = 0,
+        first: int = 1,
         too_long: Callable[[str], None] | None = None,
     ) -> Iterator[list[Prediction]]:
         """For each line, in order, its answers, the best first. Streams, `window` lines at a time.
@@ -59,10 +60,11 @@ class Answering(Given):
 
         alignments  of the words of each answer with those of the line, see `align`
         ahead       windows that are begun before the first is waited for: more than 0 for an engine of other processes
+        first       the number of the first line, for what is told
         too_long    is told of each line that is longer than the model can read, and its answer is empty; without it
                     such a line is a DataError
         """
-        search, stream = search or self.search, enumerate(inputs, 1)
+        search, stream = search or self.search, enumerate(inputs, first)
         begun: deque[_Window] = deque()
         while lines := list(islice(stream, window)):
             begun.append(self._begin(lines, search, too_long or _refuse))
@@ -75,7 +77,7 @@ class Answering(Given):
         self, lines: Iterable[str], how: Written, *, window: int = WINDOW, alignments: bool = False, ahead: int = 0
     ) -> Iterator[str]:
         """A line for each answer, its alignment behind it where that is asked for; the rest as in `predict`."""
-        found = partial(self.predict, lines, window=window, alignments=alignments, ahead=ahead)
+        found = partial(self.predict, lines, window=window, alignments=alignments, ahead=ahead, first=how.first)
         return translations(found, how, alignments=alignments)
 
     @torch.inference_mode()

@@ -96,10 +96,13 @@ class Classify(TextTask):
             raise DataError(listing("Labels that the model does not know:", unknown))
         return [(text, [known[label] for label in labels]) for text, labels in zip(texts, right, strict=True)]
 
-    def predict(self, inputs: Iterable[str | Sequence[str]], *, window: int = 1024) -> Iterator[Classified]:
+    def predict(
+        self, inputs: Iterable[str | Sequence[str]], *, window: int = 1024, first: int = 1
+    ) -> Iterator[Classified]:
         """For each text, in order, what it is; of a pair of texts both are given, or one text with a tab between them.
-        Streams, `window` texts at a time. DataError where a text is too long, or is one of a pair without the other."""
-        stream = enumerate(inputs, 1)
+        Streams, `window` texts at a time. DataError where a text is too long, or is one of a pair without the other: it
+        names the line, counted from `first`."""
+        stream = enumerate(inputs, first)
         while lines := list(islice(stream, window)):
             yield from self._window(lines)
 
@@ -124,7 +127,7 @@ class Classify(TextTask):
         return Classified(several if self.labels.several else tuple(scores)[:1], scores)
 
     def write(self, lines: Iterable[str], how: Written, *, window: int = 1024) -> Iterator[str]:
-        for number, found in enumerate(self.predict(lines, window=window), how.first):
+        for number, found in enumerate(self.predict(lines, window=window, first=how.first), how.first):
             answer = self.labels.separator.join(found.labels)
             if how.as_json:
                 yield json.dumps({"line": number, **asdict(found)}, ensure_ascii=False)

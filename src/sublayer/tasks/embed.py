@@ -95,7 +95,13 @@ class Embed(TextTask):
     # -- vectors ---------------------------------------------------------------------------------------------
 
     def predict(
-        self, inputs: Iterable[str], *, window: int = 1024, cut: bool | None = None, tell: Tell | None = None
+        self,
+        inputs: Iterable[str],
+        *,
+        window: int = 1024,
+        cut: bool | None = None,
+        tell: Tell | None = None,
+        first: int = 1,
     ) -> Iterator[Tensor]:
         """For each text, in order, its vector (D,). Streams, `window` texts at a time.
 
@@ -104,15 +110,15 @@ class Embed(TextTask):
         the zero vector, which is like nothing. What a text gets does not depend on its neighbours.
 
         cut   read no more than the beginning of such a text; by default as the model was made
-        tell  is told of each such text: its line, its tokens, and what was done
+        tell  is told of each such text: its line, counted from `first`, its tokens, and what was done
         """
-        for vector, _ in self._vectors(inputs, window, cut, tell):
+        for vector, _ in self._vectors(inputs, window, cut, tell, first):
             yield vector
 
     def _vectors(
-        self, inputs: Iterable[str], window: int, cut: bool | None, tell: Tell | None
+        self, inputs: Iterable[str], window: int, cut: bool | None, tell: Tell | None, first: int
     ) -> Iterator[tuple[Tensor, Reading]]:
-        stream = enumerate(inputs, 1)
+        stream = enumerate(inputs, first)
         while lines := list(islice(stream, window)):
             read = self.readings([text for _, text in lines], self.vectors.cut if cut is None else cut)
             for (line, _), reading in zip(lines, read, strict=True):
@@ -165,7 +171,8 @@ class Embed(TextTask):
         """The numbers of a vector between tabs; of an empty line an empty line."""
         if how.nbest > 1 or how.scores:
             raise ConfigError("A text has one vector: leave out --nbest and --scores, or name texts with --nearest.")
-        for number, (vector, read) in enumerate(self._vectors(lines, window, cut, tell), how.first):
+        found = self._vectors(lines, window, cut, tell, how.first)
+        for number, (vector, read) in enumerate(found, how.first):
             numbers = list(map(str, vector.numpy())) if read.windows else []  # the shortest that read back the same
             if how.as_json:
                 about = {"tokens": read.tokens, "windows": len(read.windows), "left_out": read.left_out}

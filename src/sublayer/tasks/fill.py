@@ -74,11 +74,11 @@ class Fill(TextTask):
 
     # -- answers ---------------------------------------------------------------------------------------------
 
-    def predict(self, inputs: Iterable[str], *, n: int = 5, window: int = 1024) -> Iterator[Filled]:
+    def predict(self, inputs: Iterable[str], *, n: int = 5, window: int = 1024, first: int = 1) -> Iterator[Filled]:
         """For each text, in order, what is likeliest to stand where it says [MASK] (or what the vocabulary was
         published with), each blank by itself. Streams, `window` texts at a time; what a text gets does not depend on
-        its neighbours. DataError where a text is too long."""
-        stream = enumerate(inputs, 1)
+        its neighbours. DataError where a text is too long; it counts lines from `first`."""
+        stream = enumerate(inputs, first)
         while lines := list(islice(stream, window)):
             texts = [self.blanked(text) for _, text in lines]
             self.check(texts, [line for line, _ in lines])
@@ -128,7 +128,7 @@ class Fill(TextTask):
         return torch.tensor(found, device=self.device)
 
     def write(self, lines: Iterable[str], how: Written, *, window: int = 1024) -> Iterator[str]:
-        return written(partial(self.predict, lines, window=window), how)
+        return written(partial(self.predict, lines, window=window, first=how.first), how)
 
     # -- given texts -----------------------------------------------------------------------------------------
 

@@ -60,6 +60,10 @@ class Given(ABC):
         n = longest(source)
         return f"{n} tokens with </s>, and the model reads {self.limit:.0f}" if n > self.limit else None
 
+    def long(self, items: Sequence[Pair]) -> list[str]:
+        """Texts that are read in parts, or cut: none, since they are refused."""
+        return []
+
     def score(self, pairs: Iterable[Pair]) -> Iterator[Scored]:
         """Teacher-forced log-probabilities of the targets, in order."""
         stream = iter(pairs)

@@ -35,25 +35,32 @@ class Nearest:
 
     def __init__(self, task: Embed, texts: Iterable[str], *, cut: bool | None = None, tell: Tell | None = None) -> None:
         self.predict = partial(task.predict, cut=cut, tell=tell)
-        kept = [(line, text) for line, text in enumerate(texts, 1) if text.strip()]
+        every = list(texts)
+        kept = [(line, text) for line, text in enumerate(every, 1) if text.strip()]
         if not kept:
             raise DataError("There is nothing to search in: no text, or only empty ones.")
         self.lines, self.texts = zip(*kept, strict=True)
-        self.vectors = F.normalize(torch.stack(list(self.predict(self.texts))), dim=-1)
+        there = None if tell is None else lambda text: tell(f"of the texts that are searched, {text}")
+        found = torch.stack(list(self.predict(every, tell=there)))
+        self.vectors = F.normalize(found[torch.tensor(self.lines) - 1], dim=-1)
 
-    def search(self, inputs: Iterable[str], n: int = 1, *, window: int = 1024) -> Iterator[list[Neighbour]]:
+    def search(
+        self, inputs: Iterable[str], n: int = 1, *, window: int = 1024, first: int = 1
+    ) -> Iterator[list[Neighbour]]:
         """For each text, in order, the n nearest, the nearest first, and of equally near ones the first; none for an
-        empty text. Streams."""
+        empty text. Streams. Lines are told as counted from `first`."""
         stream = iter(inputs)
         while asked := list(islice(stream, window)):
-            vectors = F.normalize(torch.stack(list(self.predict(asked))), dim=-1)
+            vectors = F.normalize(torch.stack(list(self.predict(asked, first=first))), dim=-1)
+            first += len(asked)
             for text, cosines in zip(asked, vectors @ self.vectors.T, strict=True):
                 best = cosines.argsort(descending=True, stable=True)[:n] if text.strip() else ()
                 yield [Neighbour(self.lines[i], float(cosines[i]), self.texts[i]) for i in map(int, best)]
 
     def write(self, lines: Iterable[str], how: Written, *, window: int = 1024) -> Iterator[str]:
         """The lines of `sublayer predict --nearest`: the nearest text, or several with number and cosine."""
-        for number, found in enumerate(self.search(lines, how.nbest, window=window), how.first):
+        each_of = self.search(lines, how.nbest, window=window, first=how.first)
+        for number, found in enumerate(each_of, how.first):
             if how.as_json:
                 yield json.dumps({"line": number, "nearest": [asdict(each) for each in found]}, ensure_ascii=False)
                 continue

@@ -80,7 +80,7 @@ class Output:
                     for text in answers(some, first + self.done):
                         file.write(f"{text}\n".encode())
                 except DataError as error:
-                    problems.append(f"from line {first + self.done}, counted as 1: {error}")
+                    problems.append(str(error))
                 file.flush()
                 os.fsync(file.fileno())
                 self.done, self.bytes = self.done + len(some), file.tell()

@@ -95,13 +95,13 @@ class FillSpans(Task):
 
     # -- answers ---------------------------------------------------------------------------------------------
 
-    def predict(self, inputs: Iterable[str], *, n: int = 5, window: int = 1024) -> Iterator[Filled]:
+    def predict(self, inputs: Iterable[str], *, n: int = 5, window: int = 1024, first: int = 1) -> Iterator[Filled]:
         """For each text, in order, what is likeliest to stand where it says [MASK], all blanks together: of each blank
         what stands there in the n likeliest answers. Streams, `window` texts at a time; what a text gets does not
-        depend on its neighbours. DataError where a text is too long, or has more blanks than there are sentinels."""
+        depend on its neighbours. DataError, lines counted from `first`, for one too long or with too many blanks."""
         beam = self.search.beam if self.search.temperature else max(n, self.search.beam)
         search = self.search.model_copy(update={"beam": beam, "nbest": n})
-        stream = enumerate(inputs, 1)
+        stream = enumerate(inputs, first)
         while asked := list(islice(stream, window)):
             texts = [self.blanked(text) for _, text in asked]
             self.check(texts, [line for line, _ in asked])
@@ -164,7 +164,7 @@ class FillSpans(Task):
         return Filled("".join(part for pair in zip(pieces, [*best, ""], strict=True) for part in pair), tuple(blanks))
 
     def write(self, lines: Iterable[str], how: Written, *, window: int = 1024) -> Iterator[str]:
-        return written(partial(self.predict, lines, window=window), how)
+        return written(partial(self.predict, lines, window=window, first=how.first), how)
 
     # -- given texts -----------------------------------------------------------------------------------------
 

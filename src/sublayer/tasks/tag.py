@@ -106,21 +106,28 @@ class Tag(TextTask):
 
     # -- answers ---------------------------------------------------------------------------------------------
 
-    def predict(self, inputs: Iterable[str | Sequence[str]], *, window: int = 1024) -> Iterator[Tagged]:
+    def predict(self, inputs: Iterable[str | Sequence[str]], *, window: int = 1024, first: int = 1) -> Iterator[Tagged]:
         """For each sentence, in order, its tags: of its words, or of a text its parts between white space. Streams,
-        `window` sentences at a time. What a sentence gets does not depend on its neighbours."""
+        `window` sentences at a time. What a sentence gets does not depend on its neighbours. DataError, sentences
+        counted from `first`, for a word that is too long by itself."""
         stream = iter(inputs)
         while sentences := [given.split() if isinstance(given, str) else given for given in islice(stream, window)]:
-            for words, logp in zip(sentences, self.logps(sentences), strict=True):
+            for words, logp in zip(sentences, self.logps(sentences, first), strict=True):
                 best = logp.max(-1)
                 tags = tuple(self.tags[i] for i in best.indices.tolist())
                 scores = tuple(best.values.exp().tolist())
                 yield Tagged(tuple(words), tags, scores, tuple(spans(tags)) if self.bio else ())
+            first += len(sentences)
 
-    def logps(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """Of each sentence (words, tags) log-probabilities."""
+    def logps(self, sentences: Sequence[Sequence[str]], first: int = 1) -> list[Tensor]:
+        """Of each sentence (words, tags) log-probabilities. DataError as of `predict`."""
         found = [torch.empty(len(words), len(self.tags)) for words in sentences]
-        parts = [(i, part) for i, words in enumerate(sentences) if words for part in self.windows(words)]
+        parts = []
+        for i, words in enumerate(sentences):
+            try:
+                parts += [(i, part) for part in self.windows(words) if words]
+            except DataError as error:
+                raise DataError(f"sentence {first + i}: {error}") from None
         for row, logits in self.outputs([part.ids for _, part in parts]):
             i, part = parts[row]
             found[i][part.words.start : part.words.stop] = logits[part.places].log_softmax(-1).cpu()
@@ -137,7 +144,7 @@ class Tag(TextTask):
         if head and "\t" in head[0]:
             yield from self._columns(lines, how, window)
             return
-        for number, found in enumerate(self.predict(lines, window=window), how.first):
+        for number, found in enumerate(self.predict(lines, window=window, first=how.first), how.first):
             if how.as_json:
                 spans = [span._asdict() for span in found.spans]
                 yield json.dumps({"line": number, **asdict(found), "spans": spans}, ensure_ascii=False)
