@@ -6,9 +6,10 @@ from html.parser import HTMLParser
 
 import pytest
 import torch
+from matplotlib.font_manager import fontManager
 
 from sublayer.errors import ConfigError, ShapeError
-from sublayer.inspect import AttentionPicture
+from sublayer.inspect import AttentionPicture, sheet
 
 HEADS = torch.tensor([[[1.0, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]])  # (2, 2, 2)
 
@@ -117,6 +118,27 @@ def test_any_token_can_be_drawn_without_a_warning(tmp_path, suffix):
     # No font has the first; the next two are no formulas; a row of zeros has no scale.
     tokens = ["\U000e0fff", "$x$", "$\\frac$", "注意力", "<b>&"]
     AttentionPicture([torch.zeros(2, 5, 5)] * 2, tokens, tokens, title="$\\x$ 注意").save(tmp_path / f"a.{suffix}")
+
+
+def test_a_font_that_was_installed_after_matplotlib_made_its_list_is_found(picture, monkeypatch):
+    serif = {font.fname for font in fontManager.ttflist if font.name == "DejaVu Serif"}
+    later = [font for font in fontManager.ttflist if not font.name.startswith("DejaVu Serif")]
+    monkeypatch.setattr(fontManager, "ttflist", later)
+    monkeypatch.setattr(sheet, "CJK", ("DejaVu Serif",))
+    monkeypatch.setattr("matplotlib.font_manager.findSystemFonts", lambda: [__file__, *serif])
+    sheet._cjk.cache_clear()
+    assert picture.plot()._suptitle.get_fontfamily() == ["DejaVu Sans", "DejaVu Serif"]
+    sheet._cjk.cache_clear()
+
+
+def test_an_alignment_is_of_no_layer_and_no_head():
+    drawn = AttentionPicture({"cross": [HEADS], "alignment": [torch.eye(2)[None]]}, "ab", "cd").plot()
+    titles = [[axis.get_title() for axis in part.axes if axis.images] for part in drawn.subfigs]
+    assert titles == [["layer 1"], [""]]
+    assert [part._suptitle.get_text().splitlines()[0] for part in drawn.subfigs] == [
+        "Cross-attention, mean of heads",
+        "Words",
+    ]
 
 
 def test_without_matplotlib_the_cure_is_named_and_the_old_file_stays(picture, tmp_path, monkeypatch):

@@ -9,7 +9,8 @@ def test_shapes_of_a_real_pass_with_parameters_and_what_is_tied(task):
     assert re.search(r"encoder\.layers\.0\.self_attn +scores +1 × 2 × 4 × 4\n", told)  # a b c </s>, 2 heads
     assert re.search(r"decoder\.layers\.0\.cross_attn +scores +1 × 2 × 4 × 4\n", told)  # <s> c b a
     assert re.search(r"EncoderDecoder +output +1 × 4 × 9\n", told)
-    assert f"parameters: {sum(p.numel() for p in task.model.parameters()):,} (" in told
+    total = sum(p.numel() for p in task.model.parameters())
+    assert f"parameters: {total:,} ({total / 256:.1f} KiB in fp32)" in told
     assert "tied: target_embed.tokens.weight = project.weight\n" in told
     assert re.search(r"operations in this pass: [\d,]+\npacking: training batches that would be .*$", told)
 

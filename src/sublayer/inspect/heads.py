@@ -89,8 +89,9 @@ def by_word(weights: Tensor, rows: Sequence[int], columns: Sequence[int]) -> Ten
     """(..., T, S) between tokens -> (..., words, words): the sum over the tokens of the word that is looked at, the
     mean over those of the word that looks. Clark et al. 2019, section 4.1.
 
-    rows, columns  for each token the number of its word, as `Tokenizer.words(text).of` says; -1: it is left out.
-                   Special tokens keep their share where they have numbers of their own, and rows still sum to 1.
+    rows, columns  for each token the number of its word, as `Tokenizer.words(text).of` says; -1: it is left out,
+                   and with it the share that it was given, as of white space. Where every token has a number, special
+                   tokens one of their own, rows still sum to 1.
     """
     if weights.shape[-2:] != (len(rows), len(columns)):
         raise ShapeError(

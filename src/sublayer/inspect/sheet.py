@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -70,22 +71,23 @@ def sheet(title: str, kinds: Mapping[str, Kind], shown: str) -> "Figure":
     try:
         from matplotlib.colors import LinearSegmentedColormap
         from matplotlib.figure import Figure
-        from matplotlib.font_manager import fontManager
     except ImportError:
         raise ConfigError("A plot needs matplotlib: pip install 'sublayer[plot]'. HTML needs nothing.") from None
     ramp = LinearSegmentedColormap.from_list("ink", ["#ffffff", "#08408c"])
-    cjk = sorted({font.name for font in fontManager.ttflist if font.name.startswith(CJK)})
-    text = {"fontfamily": ["DejaVu Sans", *cjk[:1]], "parse_math": False}
+    text = {"fontfamily": ["DejaVu Sans", *_cjk()[:1]], "parse_math": False}
     sizes = [_inches(kind) for kind in kinds.values()]
     heights = [height for _, height in sizes]
     size = (max(width for width, _ in sizes), sum(heights) + 0.4)
     figure = Figure(figsize=size, dpi=150, layout="constrained")
-    figure.suptitle(title if len(title) < 100 else f"{title[:99]}…", fontweight="bold", **text)
+    figure.suptitle(title if len(title) < 100 else f"{title[:99]}…", fontsize=13, **text)
     parts = figure.subfigures(len(kinds), 1, squeeze=False, height_ratios=heights)[:, 0]
     for part, (name, kind) in zip(parts, kinds.items(), strict=True):
         called, caption = NAMES.get(name, (name, "Each row: what this position looks at."))
-        part.suptitle(f"{called}, {shown}\n{caption}", fontsize=9, **text)
+        of = "" if name == "alignment" else f", {shown}"
+        part.suptitle(f"{called}{of}\n{caption}", fontsize=9, **text)
         _panels(part, kind, ramp, text)
+        if name == "alignment":
+            part.axes[0].set_title("")  # words belong together over all layers
     figure._repr_png_ = partial(image, figure, "png")  # type: ignore[attr-defined]  # a notebook shows other figures only once pyplot is there
     return figure
 
@@ -96,6 +98,23 @@ def image(figure: "Figure", format: str) -> bytes:
         warnings.filterwarnings("ignore", "Glyph", UserWarning)
         figure.savefig(data, format=format, metadata={"Date": None} if format == "svg" else None)
     return data.getvalue()
+
+
+@cache
+def _cjk() -> list[str]:
+    """The fonts of Chinese, Japanese and Korean on this machine. matplotlib keeps a list of fonts from its first run,
+    so one that was installed later is looked for."""
+    from matplotlib.font_manager import findSystemFonts, fontManager
+
+    def known() -> list[str]:
+        return sorted({font.name for font in fontManager.ttflist if font.name.startswith(CJK)})
+
+    if not known():
+        listed = {font.fname for font in fontManager.ttflist}
+        for path in sorted(set(findSystemFonts()) - listed):
+            with suppress(OSError, RuntimeError):  # a file that matplotlib cannot read
+                fontManager.addfont(path)
+    return known()
 
 
 def _panels(part: Any, kind: Kind, ramp: Any, text: dict[str, Any]) -> None:

@@ -18,13 +18,17 @@ def describe(task: Task, text: str | None = None) -> str:
             "",
             *columns([("part", "what", "shape"), *table]),
             "",
-            f"parameters: {counted.total:,} ({counted.total * 4 / 2**20:.1f} MiB in fp32)",
+            f"parameters: {counted.total:,} ({_size(counted.total * 4)} in fp32)",
             *(f"  {name}: {number:,}" for name, number in counted.parts.items()),
             *(f"tied: {' = '.join(names)}" for names in counted.tied),
             f"operations in this pass: {flops(task.model, *inputs):,}",
             describe_packing(task),
         ]
     )
+
+
+def _size(bytes: int) -> str:
+    return f"{bytes / 2**20:,.1f} MiB" if bytes >= 2**20 else f"{bytes / 2**10:,.1f} KiB"
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
