@@ -34,7 +34,7 @@ def test_both_pages_and_the_pictures_are_written(tmp_path):
     report.write([report.Entry(claim(), RESULTS, 1.5)], tmp_path)
     page = (tmp_path / "en" / "lab.md").read_text("utf-8")
     assert "| 1 | [It is so.](#made-up) | <span" in page
-    assert "**holds with limits**</span> | how much: 1.1 [0.852, 1.35] |" in page
+    assert "**holds with limits**</span> | — | how much: 1.1 [0.852, 1.35] |" in page
     assert "## 1. It is so.\n\n**holds with limits** — how much: **1.1 [0.852, 1.35]**" in page
     assert "| how much | ≥ 0.5 | 1.1 [0.852, 1.35] | ✓ |" in page
     assert "| how wide *(limit)* | ≥ −0.1, ≤ 0.1 | 3 | ✗ |" in page
@@ -51,6 +51,7 @@ def test_the_page_tells_of_the_full_form_and_of_fresh_seeds():
     entry = report.Entry(fresh, RESULTS, 1.5, report.Entry(fresh, RESULTS[::-1] * 2, 200.0))
     page = report.Page("en").text([entry])
     assert "In the full form (6 seeds, 200.0 s each): **holds with limits** — 1.1 [" in page
+    assert "\nholds with limits 1 (full form)\n" in page and "</span> | holds with limits | how much" in page
     assert "seeds 100 to 102" in page and "fresh seeds, the ranges fixed before them" in page
     assert "fresh seeds, the ranges" not in report.Page("en").text([report.Entry(claim(), RESULTS, 1.5)])
 

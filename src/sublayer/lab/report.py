@@ -60,7 +60,10 @@ class Page:
     def text(self, entries: Sequence[Entry]) -> str:
         words = self.words
         lines = [self.introduction, "", f"## {words['results']}", "", self._counts(entries), ""]
-        lines += [f"| | {words['claim']} | {words['verdict']} | {words['effect']} |", "|---|---|---|---|"]
+        if longer := [entry.full for entry in entries if entry.full]:
+            lines += [f"{self._counts(longer)} ({words['longer']})", ""]
+        header = ("", *(words[name] for name in ("claim", "verdict", "longer", "effect")))
+        lines += [f"| {' | '.join(header)} |", "|---" * len(header) + "|"]
         lines += [self._line(number, entry) for number, entry in enumerate(entries, 1)]
         for number, entry in enumerate(entries, 1):
             lines += ["", *self._section(number, entry)]
@@ -89,6 +92,7 @@ class Page:
         claim, seeds, (word, findings) = entry.claim, len(entry.results), entry.verdict
         about = {"id": claim.id, "seeds": seeds, "first": claim.first, "last": claim.first + seeds - 1}
         about |= {"seconds": f"{entry.seconds:.1f}", "place": self._say(claim.place), "verdict": self.verdicts[word]}
+        about["longer"] = self.verdicts[entry.full.verdict.word] if entry.full else "—"
         return about | {"says": self._say(findings[0].prediction.says), "effect": spelled(findings[0].estimate)}
 
     def _section(self, number: int, entry: Entry) -> list[str]:

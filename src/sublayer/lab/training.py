@@ -16,7 +16,7 @@ from sublayer.nn import LayerNorm, RMSNorm, SublayerConnection
 
 
 def warmup(seed: int, bench: Bench) -> Measured:
-    depths = bench.choose((2,), (6,), (6, 24))
+    depths = bench.choose((2,), (6,), (24,))
     waits = bench.choose((0, 2), (0, 60), (0, 1000))
     steps, length, width = bench.choose((4, 4, 16), (300, 5, 32), (1100, 5, 32))
     curves: dict[str, list[Point]] = {}
