@@ -1,5 +1,7 @@
 """What many tests share: one thread, one seed, perturbed weights, ragged batches and tiny models."""
 
+import os
+
 import pytest
 import torch
 
@@ -7,6 +9,7 @@ from sublayer.models import ModelConfig
 from sublayer.models.build import build
 
 torch.set_num_threads(1)
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # of the processes that tests start: workers share the cores
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "relative", "alibi", "none")
 
